@@ -18,22 +18,56 @@ import numpy as np
 from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays, callbacks, growing, nested, orders, reads, reasons, sharing
-from weft.frontend.arguments import Arguments
+from weft.frontend.arguments import (
+    Arguments,
+    array_list,
+    changing_list,
+    container,
+    hand_exceptions_back,
+    text_dict,
+    text_parameter,
+)
+from weft.frontend.blocks import number_arguments
 from weft.frontend.contexts import without_contexts
+from weft.frontend.core import written_by
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
+from weft.frontend.exceptions import settle_exceptions
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import first_yield, is_generator
 from weft.frontend.held import Held, Parts, PoolText, Row
 from weft.frontend.held import parameter as held_parameter
-from weft.frontend.instances import Hidden, Instances, is_object
+from weft.frontend.instances import (
+    Hidden,
+    Instances,
+    check_lists_given,
+    is_object,
+    list_of_objects,
+    load_stored,
+    object_argument,
+)
 from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
+from weft.frontend.loading import check_loaded, rows_list
 from weft.frontend.models.given import model_of
-from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
+from weft.frontend.nested import learn
+from weft.frontend.numbered import with_strings
+from weft.frontend.recursion import (
+    Entry,
+    Fixed,
+    Functions,
+    Kind,
+    borrow,
+    key_of,
+    mark_memory,
+    places_of,
+    with_functions,
+)
 from weft.frontend.scope import Scope, Slot
+from weft.frontend.slots import check_aliases
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.sparse_chains import SparseChains
+from weft.frontend.sparse_making import settle_structures
 from weft.frontend.specs import (
     ArraySpec,
     ArraysSpec,
@@ -51,7 +85,8 @@ from weft.frontend.specs import (
     TextSpec,
     spec_of,
 )
-from weft.frontend.strings import is_text
+from weft.frontend.statements import execute_all, share_names
+from weft.frontend.strings import is_text, text_prelude
 from weft.frontend.tasks import with_finish
 from weft.frontend.textpool import TextPool
 from weft.frontend.values import Instance, ListOf, Object, Scalar, Tuple, Value
@@ -163,8 +198,8 @@ class Builder(Instances, SparseChains, Arguments):
             columns = [of for layout in attributes.values() for of in types_in(layout)]
             self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
         if self.lender is not None:
-            self.borrow(self.lender)
-            self.mark_memory()
+            borrow(self, self.lender)
+            mark_memory(self)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)
@@ -175,14 +210,14 @@ class Builder(Instances, SparseChains, Arguments):
             emitter.params += memory.params
             self.hidden[first, ()] = (Hidden("memory", first, memory.spec, memory.params), Object(None))
         for (_, name), home in self.emitter.decisions.outside.items() if self.entry is None else ():
-            self._outside_container(name, home)
+            _outside_container(self, name, home)
         for argument, path in sorted(self.emitter.decisions.parts) if self.entry is None else ():
-            self._part_container(argument, path)
+            _part_container(self, argument, path)
         for name, value in self.scope.values.items():  # hidden parameters come behind the others
             if isinstance(value, Instance):
                 self.scope.values[name] = self.modelled(value, tree)
         if self.stores_objects():
-            self.load_stored()
+            load_stored(self)
         self.loaded_until = len(self.emitter.blocks[0])
 
     @property
@@ -235,17 +270,17 @@ class Builder(Instances, SparseChains, Arguments):
         if isinstance(kind, ObjectSpec):
             return Instance(position, (), sample), None
         if isinstance(kind, ScalarSpec):
-            return self._scalar_parameter(name, kind, sample)
+            return _scalar_parameter(self, name, kind, sample)
         if isinstance(kind, FunctionSpec):
             return callbacks.parameter(emitter, name, kind)
         if isinstance(kind, ContainerSpec):
-            return self.container(name, kind, sample, self.entry is not None)
+            return container(self, name, kind, sample, self.entry is not None)
         if isinstance(kind, TextSpec):
-            return self.text_parameter(name, kind, sample, self.entry is not None)
+            return text_parameter(self, name, kind, sample, self.entry is not None)
         if isinstance(kind, TextDictSpec):
-            return self.text_dict(name, kind, sample, self.entry is not None)
+            return text_dict(self, name, kind, sample, self.entry is not None)
         if isinstance(kind, ArraysSpec):
-            return self.array_list(name, kind, sample, self.entry is not None)
+            return array_list(self, name, kind, sample, self.entry is not None)
         rank = kind.rank
         extents = sample.shape if isinstance(sample, np.ndarray) else _list_shape(sample, rank)
         unique = emitter.fresh(name)
@@ -266,51 +301,18 @@ class Builder(Instances, SparseChains, Arguments):
         if buffer.name != unique:  # the sizes are named after the buffer
             raise AssertionError(buffer.name)
         emitter.params.append(buffer.name)
-        self._fixed_extents(buffer)
+        _fixed_extents(self, buffer)
         array = arrays.of_buffer(buffer, isinstance(kind, ListSpec))
         if isinstance(kind, ListSpec) and rank > 1 and self.entry is None:
             if name in emitter.decisions.changing:
-                return self.rows_list(name, buffer.name), buffer.name
+                return rows_list(self, name, buffer.name), buffer.name
             self.rows_of_argument[buffer.name] = self.argument_of[buffer.name] = name
         if not isinstance(kind, ListSpec) or rank != 1 or self.entry is not None:
             return array, buffer.name
         if name in emitter.decisions.changing:
-            return self.changing_list(name, buffer.name, sample), buffer.name
+            return changing_list(self, name, buffer.name, sample), buffer.name
         self.is_argument(name, buffer.name, array)
         return array, buffer.name
-
-    def _fixed_extents(self, buffer: Buffer) -> None:
-        """Extents that are compiled in (1, which broadcasts, and small ones): the guards hold the argument to them."""
-        for axis, extent in enumerate(buffer.shape):
-            if isinstance(extent, Const):
-                symbol = self.emitter.fresh(f"{buffer.name}_{axis}")
-                self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(buffer.name, axis))
-                self._hold(symbol, extent)
-
-    def _hold(self, symbol: str, value: Const) -> None:
-        test = Op("eq", (Var(symbol), value), BOOL)
-        self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
-
-    def _scalar_parameter(self, name: str, kind: ScalarSpec, sample: Any) -> tuple[Value, str]:
-        emitter = self.emitter
-        if kind.type == INT and kind.small:
-            symbol = emitter.argument_symbol(name, sample if isinstance(sample, int) else None)
-            emitter.params.append(symbol.name)
-            if self._is_small_count(name, sample):
-                self._hold(symbol.name, integer(sample))
-                self.has_small = True
-                return Scalar(integer(sample)), symbol.name
-            return Scalar(symbol), symbol.name
-        buffer = emitter.declare(name, kind.type, (), Role.PARAM)
-        emitter.params.append(buffer.name)
-        emitter._written_once.add(buffer.name)
-        return Scalar(Read(buffer.name, (), kind.type)), buffer.name
-
-    def _is_small_count(self, name: str, sample: Any) -> bool:
-        """Whether an integer argument becomes a constant: a small number of iterations of an inner loop."""
-        if not (self.emitter.decisions.small and isinstance(sample, int)):
-            return False
-        return 1 <= sample <= LARGEST and name in inner_counts(self.scope.source.tree)
 
     # --- values from outside ----------------------------------------------------------------------------------------
 
@@ -343,49 +345,6 @@ class Builder(Instances, SparseChains, Arguments):
         self.constants[id(home), name] = constant
         return constant
 
-    def _outside_container(self, name: str, home: Any) -> None:
-        """A list, dict or set that is a global or closure variable: copied in at each call, and never changed."""
-        held = home[name] if isinstance(home, dict) else home.cell_contents
-        spec, title = spec_of(held), f"outside_{name}"
-        if title in self.emitter.decisions.changing:
-            reason = f"a change of {name}, which is from outside the function"
-            raise self.unsupported(self.scope.source.tree, reason, "pass it as an argument")
-        made, param = self.parameter(title, spec, held, -1)
-        self.hidden[id(home), (name,)] = (Hidden(name, home, spec, param), made)
-
-    def _part_container(self, argument: int, path: tuple[str, ...]) -> None:
-        """A list, dict or set that is an attribute of an argument: as one from outside."""
-        held = None if self.arguments is None else self.arguments[argument]
-        for part in path:
-            held = _part_of(held, part)
-        title = "outside_" + "_".join(path).replace("@", "")
-        if title in self.emitter.decisions.changing:
-            reason = f"a change of the attribute {path[-1]}, a list, dict or set"
-            raise self.unsupported(self.scope.source.tree, reason, "pass it as an argument")
-        spec = spec_of(held)
-        made, param = self.parameter(title, spec, held, -1)
-        self.hidden[argument, path] = (Hidden(path[-1], argument, spec, param, path), made)
-
-    def _check_repeated(self, program: Program) -> None:
-        """Refuse to write an argument that holds an element twice: what NumPy then does depends on its own order."""
-        repeated = {n for n, kind in zip(self.names, self.specs) if isinstance(kind, ArraySpec) and kind.repeats}
-        for node in program.body if repeated else ():
-            for name in repeated & buffers_written(node):
-                raise Unsupported(node.span, f"a write to the array {name}, which holds an element twice")
-
-    def _check_outside(self, program: Program) -> None:
-        """Refuse a program that changes elements of a list from outside: only arguments are copied back."""
-        names: dict[str, str] = {}
-        for hidden, _ in self.hidden.values():
-            if isinstance(hidden.spec, _CONTAINERS):
-                params = (hidden.param,) if isinstance(hidden.param, str) else hidden.param or ()
-                names.update(dict.fromkeys(params, hidden.name))
-        for node in walk(program.body) if names else ():
-            if not sub_blocks(node):
-                for buffer in buffers_written(node) & set(names):
-                    reason = f"a change of {names[buffer]}, which is from outside the function"
-                    raise Unsupported(getattr(node, "span", program.span), reason, "pass it as an argument")
-
     def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         path = (*base.path, name)
         key = (base.argument, path)
@@ -413,13 +372,13 @@ class Builder(Instances, SparseChains, Arguments):
     def modelled(self, base: Instance, node: ast.AST) -> Value:
         """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
         if is_object(base.sample) and model_of(base.sample) is None and self.entry is None:
-            return self.object_argument(base)
+            return object_argument(self, base)
         if type(base.sample) in (list, dict, set, defaultdict, Counter) and base.sample:
-            strings = self.with_strings(base, node)
+            strings = with_strings(self, base, node)
             if strings is not None:
                 return strings
         if type(base.sample) is list and base.sample:
-            return self.list_of_objects(base, node) or super().modelled(base, node)
+            return list_of_objects(self, base, node) or super().modelled(base, node)
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")
@@ -437,64 +396,6 @@ class Builder(Instances, SparseChains, Arguments):
             slot.buffer = self.emitter.buffers[slot.buffer.name] = replace(slot.buffer, type=of)
         return True
 
-    def run(self) -> Built:
-        try:
-            built = self._run()
-            if self.emitter.widenings:
-                raise Restart
-            return built
-        except (steps.OutOfTime, MemoryError, RecursionError):
-            raise
-        except Exception as problem:
-            if steps.from_handler(problem):
-                raise
-            if self.emitter.widenings:
-                self.emitter.widenings.keep()
-                raise Restart from None
-            if isinstance(problem, Restart):
-                self.learn()
-                raise
-            if self.pending is not None:
-                raise self.pending from None  # what follows a skipped statement may make no sense
-            raise
-
-    def _run(self) -> Built:
-        source = self.scope.source
-        if self.entry is None and is_generator(source.tree):
-            reason = "a generator that is returned to its caller"
-            raise self.unsupported(first_yield(source.tree), reason, reasons.RETURN_LIST)
-        self.parameters()
-        self.number_arguments()
-        if self.entry is not None and self.entry.captured is not None:
-            self.scope.values[source.name] = self.entry.captured
-            self.open_slots(self.entry.captured.shared, self.body[0])  # calls set them
-        self.share_names(self.body)
-        if self.execute_all(self.body):
-            self.at(source.tree)
-            self.finish(Object(None), source.tree)
-        if self.pending is not None:
-            raise self.pending
-        self.check_loaded()
-        if not self.emitter.results:
-            self.emitter.results.append(NoneOut())  # the function always raises
-        self.emitter.blocks[0][:0] = self.text_prelude()
-        orders.verify(self.emitter)
-        self.check_aliases(tuple(self.emitter.blocks[0]))
-        self.settle_structures()
-        self.settle_exceptions()
-        program = self.emitter.program(source.span(source.tree))
-        if self.entry is None:
-            program = with_functions(program, self.functions)
-        self._check_outside(program)
-        self._check_repeated(program)
-        self.check_lists_given()
-        program = self.hand_exceptions_back(program)
-        self._check_repeatable(program)
-        hidden = [entry for entry, _ in self.hidden.values()]
-        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts, PoolText)))
-        changed = frozenset(param for param, _ in self.changed.values())
-        return Built(program, specs, tuple(self.names), changed, hidden)
-
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         own = self.emitter.decisions
         decisions = Decisions(specialise=False, small=False, heaps=own.heaps, objects=own.objects, strict=own.strict)
@@ -507,11 +408,11 @@ class Builder(Instances, SparseChains, Arguments):
             entry.attempt = inner
             before = self.functions.mark(own)
             try:
-                built = inner.run()
+                built = run(inner)
             except Restart:
                 if self.functions.mark(own) != before:
                     raise  # every function of the build is concerned
-                self._learn_from(decisions, specs)
+                _learn_from(self, decisions, specs)
                 continue
             except NeedConstant as need:
                 raise Unsupported(need.span, f"{need.symbol} must be known to compile a recursive function") from None
@@ -525,30 +426,176 @@ class Builder(Instances, SparseChains, Arguments):
             return built
         raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")
 
-    def _learn_from(self, inner: Decisions, specs: Sequence[Kind]) -> None:
-        """What a function has found out about containers that are not its own: this build starts again with it."""
-        places = {place for kind in specs for place in places_of(kind)}
-        own = self.emitter.decisions
-        items = {place: item for place, item in inner.items.items() if place in places and own.items.get(place) != item}
-        entries = {place: kinds for place, kinds in inner.entries.items() if own.entries.get(place) != kinds}
-        entries = {place: kinds for place, kinds in entries.items() if place in places}
-        if items or entries:
-            own.items.update(items)
-            own.entries.update(entries)
-            own.guessed |= inner.guessed & places
-            raise Restart
 
-    def _check_repeatable(self, program: Program) -> None:
-        """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
-        buffers = self.emitter.buffers
-        written = self.written_by(program.body)
-        lasting = [b for b in map(buffers.__getitem__, written) if b.role is Role.PARAM and b.rank and not is_list(b)]
-        if self.emitter.handed and lasting:
-            span, reason = self.emitter.handed[0]
-            raise Unsupported(span, reason)
-        if self.emitter.rarities and lasting:
-            self.emitter.decisions.unrepeatable = True
+def _fixed_extents(builder: Builder, buffer: Buffer) -> None:
+    """Extents that are compiled in (1, which broadcasts, and small ones): the guards hold the argument to them."""
+    for axis, extent in enumerate(buffer.shape):
+        if isinstance(extent, Const):
+            symbol = builder.emitter.fresh(f"{buffer.name}_{axis}")
+            builder.emitter.symbols[symbol] = Symbol(symbol, SizeOf(buffer.name, axis))
+            _hold(builder, symbol, extent)
+
+
+def _hold(builder: Builder, symbol: str, value: Const) -> None:
+    test = Op("eq", (Var(symbol), value), BOOL)
+    builder.emitter.guards.append(Check((), test, "RuntimeError", "", (), builder.emitter.span))
+
+
+def _scalar_parameter(builder: Builder, name: str, kind: ScalarSpec, sample: Any) -> tuple[Value, str]:
+    emitter = builder.emitter
+    if kind.type == INT and kind.small:
+        symbol = emitter.argument_symbol(name, sample if isinstance(sample, int) else None)
+        emitter.params.append(symbol.name)
+        if _is_small_count(builder, name, sample):
+            _hold(builder, symbol.name, integer(sample))
+            builder.has_small = True
+            return Scalar(integer(sample)), symbol.name
+        return Scalar(symbol), symbol.name
+    buffer = emitter.declare(name, kind.type, (), Role.PARAM)
+    emitter.params.append(buffer.name)
+    emitter._written_once.add(buffer.name)
+    return Scalar(Read(buffer.name, (), kind.type)), buffer.name
+
+
+def _is_small_count(builder: Builder, name: str, sample: Any) -> bool:
+    """Whether an integer argument becomes a constant: a small number of iterations of an inner loop."""
+    if not (builder.emitter.decisions.small and isinstance(sample, int)):
+        return False
+    return 1 <= sample <= LARGEST and name in inner_counts(builder.scope.source.tree)
+
+
+def _outside_container(builder: Builder, name: str, home: Any) -> None:
+    """A list, dict or set that is a global or closure variable: copied in at each call, and never changed."""
+    held = home[name] if isinstance(home, dict) else home.cell_contents
+    spec, title = spec_of(held), f"outside_{name}"
+    if title in builder.emitter.decisions.changing:
+        reason = f"a change of {name}, which is from outside the function"
+        raise builder.unsupported(builder.scope.source.tree, reason, "pass it as an argument")
+    made, param = builder.parameter(title, spec, held, -1)
+    builder.hidden[id(home), (name,)] = (Hidden(name, home, spec, param), made)
+
+
+def _part_container(builder: Builder, argument: int, path: tuple[str, ...]) -> None:
+    """A list, dict or set that is an attribute of an argument: as one from outside."""
+    held = None if builder.arguments is None else builder.arguments[argument]
+    for part in path:
+        held = _part_of(held, part)
+    title = "outside_" + "_".join(path).replace("@", "")
+    if title in builder.emitter.decisions.changing:
+        reason = f"a change of the attribute {path[-1]}, a list, dict or set"
+        raise builder.unsupported(builder.scope.source.tree, reason, "pass it as an argument")
+    spec = spec_of(held)
+    made, param = builder.parameter(title, spec, held, -1)
+    builder.hidden[argument, path] = (Hidden(path[-1], argument, spec, param, path), made)
+
+
+def _check_repeated(builder: Builder, program: Program) -> None:
+    """Refuse to write an argument that holds an element twice: what NumPy then does depends on its own order."""
+    repeated = {n for n, kind in zip(builder.names, builder.specs) if isinstance(kind, ArraySpec) and kind.repeats}
+    for node in program.body if repeated else ():
+        for name in repeated & buffers_written(node):
+            raise Unsupported(node.span, f"a write to the array {name}, which holds an element twice")
+
+
+def _check_outside(builder: Builder, program: Program) -> None:
+    """Refuse a program that changes elements of a list from outside: only arguments are copied back."""
+    names: dict[str, str] = {}
+    for hidden, _ in builder.hidden.values():
+        if isinstance(hidden.spec, _CONTAINERS):
+            params = (hidden.param,) if isinstance(hidden.param, str) else hidden.param or ()
+            names.update(dict.fromkeys(params, hidden.name))
+    for node in walk(program.body) if names else ():
+        if not sub_blocks(node):
+            for buffer in buffers_written(node) & set(names):
+                reason = f"a change of {names[buffer]}, which is from outside the function"
+                raise Unsupported(getattr(node, "span", program.span), reason, "pass it as an argument")
+
+
+def run(builder: Builder) -> Built:
+    try:
+        built = _run(builder)
+        if builder.emitter.widenings:
             raise Restart
+        return built
+    except (steps.OutOfTime, MemoryError, RecursionError):
+        raise
+    except Exception as problem:
+        if steps.from_handler(problem):
+            raise
+        if builder.emitter.widenings:
+            builder.emitter.widenings.keep()
+            raise Restart from None
+        if isinstance(problem, Restart):
+            learn(builder)
+            raise
+        if builder.pending is not None:
+            raise builder.pending from None  # what follows a skipped statement may make no sense
+        raise
+
+
+def _run(builder: Builder) -> Built:
+    source = builder.scope.source
+    if builder.entry is None and is_generator(source.tree):
+        reason = "a generator that is returned to its caller"
+        raise builder.unsupported(first_yield(source.tree), reason, reasons.RETURN_LIST)
+    builder.parameters()
+    number_arguments(builder)
+    if builder.entry is not None and builder.entry.captured is not None:
+        builder.scope.values[source.name] = builder.entry.captured
+        builder.open_slots(builder.entry.captured.shared, builder.body[0])  # calls set them
+    share_names(builder, builder.body)
+    if execute_all(builder, builder.body):
+        builder.at(source.tree)
+        builder.finish(Object(None), source.tree)
+    if builder.pending is not None:
+        raise builder.pending
+    check_loaded(builder)
+    if not builder.emitter.results:
+        builder.emitter.results.append(NoneOut())  # the function always raises
+    builder.emitter.blocks[0][:0] = text_prelude(builder)
+    orders.verify(builder.emitter)
+    check_aliases(builder, tuple(builder.emitter.blocks[0]))
+    settle_structures(builder)
+    settle_exceptions(builder)
+    program = builder.emitter.program(source.span(source.tree))
+    if builder.entry is None:
+        program = with_functions(program, builder.functions)
+    _check_outside(builder, program)
+    _check_repeated(builder, program)
+    check_lists_given(builder)
+    program = hand_exceptions_back(builder, program)
+    _check_repeatable(builder, program)
+    hidden = [entry for entry, _ in builder.hidden.values()]
+    specs = tuple(kind for kind in builder.specs if not isinstance(kind, (Fixed, Held, Row, Parts, PoolText)))
+    changed = frozenset(param for param, _ in builder.changed.values())
+    return Built(program, specs, tuple(builder.names), changed, hidden)
+
+
+def _learn_from(builder: Builder, inner: Decisions, specs: Sequence[Kind]) -> None:
+    """What a function has found out about containers that are not its own: this build starts again with it."""
+    places = {place for kind in specs for place in places_of(kind)}
+    own = builder.emitter.decisions
+    items = {place: item for place, item in inner.items.items() if place in places and own.items.get(place) != item}
+    entries = {place: kinds for place, kinds in inner.entries.items() if own.entries.get(place) != kinds}
+    entries = {place: kinds for place, kinds in entries.items() if place in places}
+    if items or entries:
+        own.items.update(items)
+        own.entries.update(entries)
+        own.guessed |= inner.guessed & places
+        raise Restart
+
+
+def _check_repeatable(builder: Builder, program: Program) -> None:
+    """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
+    buffers = builder.emitter.buffers
+    written = written_by(builder, program.body)
+    lasting = [b for b in map(buffers.__getitem__, written) if b.role is Role.PARAM and b.rank and not is_list(b)]
+    if builder.emitter.handed and lasting:
+        span, reason = builder.emitter.handed[0]
+        raise Unsupported(span, reason)
+    if builder.emitter.rarities and lasting:
+        builder.emitter.decisions.unrepeatable = True
+        raise Restart
 
 
 def _part_of(sample: Any, part: str) -> Any:
@@ -598,9 +645,7 @@ def build(
         return replace(built, reads=recorder.found)
 
 
-def _settled(
-    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None, decisions: Decisions
-) -> Built:
+def _settled(source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None, decisions: Decisions) -> Built:
     """The first attempt whose decisions all hold; what earlier attempts have read counts as well."""
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
@@ -610,7 +655,7 @@ def _settled(
         builder = Builder(source, current, arguments, decisions, sources, bodies, functions)
         before = functions.mark(decisions)
         try:
-            return builder.run()
+            return run(builder)
         except Restart:
             if functions.mark(decisions) != before:
                 functions.entries.clear()

@@ -16,25 +16,33 @@ import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arith, arrays, callbacks, knowledge, masks, reads, reasons
+from weft.frontend.comprehensions import fold_generator
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
+from weft.frontend.core import kept_items
+from weft.frontend.dict_methods import size_of_operation
+from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
+from weft.frontend.exceptions import caught_text
 from weft.frontend.expressions import BINARY, constant_value
-from weft.frontend.generators import is_generator
+from weft.frontend.generators import consumed, is_generator
 from weft.frontend.iterators import kept_calls, makes_iterator
-from weft.frontend.keyed import KeyedDicts
+from weft.frontend.keyed import KeyedDicts, keyed_method
 from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
 from weft.frontend.knowledge.python import python_type
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.lists import all_there
 from weft.frontend.liveness import Liveness
-from weft.frontend.recursion import Recursion, key_of
+from weft.frontend.nested import index_at_run_time
+from weft.frontend.recursion import Recursion, invoke, invoke_closure, invoke_itself, is_recursive, key_of, typed_later
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
-from weft.frontend.strings import is_text
-from weft.frontend.structs import is_named_tuple, is_simple_class
+from weft.frontend.statements import execute_all, share_names
+from weft.frontend.strings import is_text, joined_texts
+from weft.frontend.structs import is_named_tuple, is_simple_class, named_tuple
 from weft.frontend.tasks import with_finish
 from weft.frontend.values import (
     Array,
@@ -96,13 +104,13 @@ class Calls(KeyedDicts, Recursion):
             return self.call(function, [self.comprehension(node.args[0], lists=True)], {}, node)  # type: ignore[arg-type]
         folds = isinstance(function, Object) and function.value in (sum, min, max, any, all)
         if generator and folds and isinstance(function, Object) and not node.keywords:
-            return self.fold_generator(function.value, node)
+            return fold_generator(self, function.value, node)
         if generator and isinstance(function, Method) and is_text(function.receiver):
             parts = self.comprehension(node.args[0], lists=True)  # type: ignore[arg-type]
             return self.call(function, [parts], {}, node)
         first = node.args[0] if len(node.args) == 1 and not node.keywords else None
         if isinstance(function, Object) and function.value is len and isinstance(first, ast.BinOp):
-            return self._length_of_operation(function, first, node)
+            return _length_of_operation(self, function, first, node)
         arguments = [*node.args, *(k.value for k in node.keywords)]
         if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
@@ -111,23 +119,12 @@ class Calls(KeyedDicts, Recursion):
         if any(id(argument) in self.fleeting for argument in arguments) and self._is_users(function):
             raise self.unsupported(node, "an iterator as an argument of a function", "make a list of it")
         args = self.spread(node.args, values[: len(node.args)])
-        kwargs = self._keywords(node, values[len(node.args) :])
+        kwargs = _keywords(self, node, values[len(node.args) :])
         self.at(node)
         result = self.call(function, args, kwargs, node)
         if isinstance(function, Object) and makes_iterator(function.value) and not isinstance(result, Generator):
-            self._made_iterator(function.value.__name__, node)
+            _made_iterator(self, function.value.__name__, node)
         return result
-
-    def _made_iterator(self, name: str, node: ast.Call) -> None:
-        """What map(), zip() and so on make is run through at once, or refused: it gives its items only once."""
-        scope = self.scope
-        if scope.source.place is not None:
-            return
-        if scope.kept is None:
-            scope.kept = kept_calls(scope.body)
-        if id(node) in scope.kept:
-            raise self.unsupported(node, f"an iterator of {name}() that is kept", "make a list of it")
-        self.fleeting.add(id(node))
 
     def _is_users(self, function: Value) -> bool:
         """Whether a call runs code of the user's, or keeps its arguments."""
@@ -138,21 +135,6 @@ class Calls(KeyedDicts, Recursion):
             thing = function.value
             return is_named_tuple(thing) or is_simple_class(thing) or hasattr(thing, "py_func")
         return not isinstance(function, Method) or isinstance(function.receiver, Struct)
-
-    def _keywords(self, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
-        """The keyword arguments of a call, with those of `**` among them."""
-        kwargs: dict[str, Value] = {}
-        for keyword, value in zip(node.keywords, values):
-            if keyword.arg is not None:
-                new = {keyword.arg: value}
-            elif isinstance(value, (Keywords, Keyed)):
-                new = self.keyed_items(value, node)
-            else:
-                raise self.unsupported(node, "a call with ** of this", value=value)
-            if set(new) & set(kwargs):
-                raise self.unsupported(node, "TypeError: two values for one keyword argument")
-            kwargs |= new
-        return kwargs
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         if isinstance(function, (Object, PythonFunction)):
@@ -179,15 +161,15 @@ class Calls(KeyedDicts, Recursion):
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
             key = key_of(function.scope.source, function.tree)
-            if self.is_recursive(key):
-                values = self._bind_parameters(function.tree, args, kwargs, node, function.defaults)
-                return self.invoke_closure(function, values, node)
+            if is_recursive(self, key):
+                values = _bind_parameters(self, function.tree, args, kwargs, node, function.defaults)
+                return invoke_closure(self, function, values, node)
             tree, scope = function.tree, function.scope
-            return self._inline(tree, args, kwargs, node, scope.source, parent=scope, defaults=function.defaults)
+            return inline(self, tree, args, kwargs, node, scope.source, parent=scope, defaults=function.defaults)
         if isinstance(function, Recursive):
             tree = function.source.tree
-            values = self._bind_parameters(tree, args, kwargs, node, None, function.captured)
-            return self.invoke_itself(function, values, node)
+            values = _bind_parameters(self, tree, args, kwargs, node, None, function.captured)
+            return invoke_itself(self, function, values, node)
         if isinstance(function, Instance) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = getattr(function.sample, "__self__", None)
             receiver = Instance(function.argument, function.path[:-1], owner)
@@ -197,11 +179,11 @@ class Calls(KeyedDicts, Recursion):
         raise self.unsupported(node, "a call of this", "call a function by its own name", function=function)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        done = self.consumed(thing, args, kwargs, node)
+        done = consumed(self, thing, args, kwargs, node)
         if done is not None:
             return done
         if thing is str and len(args) == 1 and isinstance(args[0], Caught):
-            return self.caught_text(args[0], node)
+            return caught_text(self, args[0], node)
         if thing is type and len(args) == 1 and not kwargs and not self.is_choice(args[0]):
             kind = python_type(args[0])
             if kind is not None and not isinstance(args[0], Object):
@@ -210,18 +192,18 @@ class Calls(KeyedDicts, Recursion):
             taken = [self._taken(value) for value in args[1:]]
             return Partial(args[0], tuple(taken), {name: self._taken(value) for name, value in kwargs.items()})
         if isinstance(thing, functools.partial):
-            return self.call(self._known_partial(thing, node), args, kwargs, node)
-        written = self._of_operator(thing, args, kwargs, node)
+            return self.call(_known_partial(self, thing, node), args, kwargs, node)
+        written = _of_operator(self, thing, args, kwargs, node)
         if written is not None:
             return written
         entry = knowledge.lookup(thing)
         if entry is not None:
             self.calling = node
             if any(thing is one for one in _NEED_ITEMS) or getattr(thing, "__module__", "") == "numpy":
-                args = [self.all_there(value) for value in args]
+                args = [all_there(self, value) for value in args]
             return entry.call(self, args, kwargs)  # type: ignore[arg-type]
         if is_named_tuple(thing):
-            return self.named_tuple(thing, args, kwargs, node)
+            return named_tuple(self, thing, args, kwargs, node)
         if is_simple_class(thing):
             return self.construct(thing, args, kwargs, node)
         plain = getattr(thing, "py_func", None)
@@ -237,50 +219,10 @@ class Calls(KeyedDicts, Recursion):
             node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
         )
 
-    def _of_operator(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
-        """A call of a function of `operator`, or of what its itemgetter has made; None if it is another one."""
-        if kwargs:
-            return None
-        if thing is operator.itemgetter or thing is operator.attrgetter:
-            keys = tuple(constant(value, self.emitter) for value in args)
-            made = _written(node, (thing, repr(keys)), lambda: operators.getter(thing, keys))
-            if made is None:
-                raise self.unsupported(node, f"these arguments of {thing.__name__}()")
-            return Closure(made, self.scope)
-        known = operators.keys_of(thing)
-        if known is not None:
-            made = _written(node, (known[0], repr(known[1])), lambda: operators.getter(*known))
-        elif operators.definition(thing) is not None:
-            made = _written(node, (thing, ""), lambda: operators.definition(thing))
-        else:
-            return None
-        return None if made is None else self.call(Closure(made, self.scope), args, {}, node)
-
-    def _length_of_operation(self, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
-        """len(left OP right): of two sets without the set."""
-        if not isinstance(operation.op, (ast.BitAnd, ast.BitOr, ast.Sub)):
-            return self.call(function, [self.evaluate(operation)], {}, node)
-        left, right = self.evaluate_all([operation.left, operation.right])
-        span = self.at(operation)
-        op = BINARY[type(operation.op)]
-        if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
-            return self.size_of_operation(op, left, right, node)
-        return self.call(function, [self.binary(op, left, right, operation, span)], {}, node)
-
-    def _known_partial(self, thing: functools.partial[Any], node: ast.AST) -> Partial:
-        """A functools.partial from outside the function: its arguments must be constants."""
-        reads.partial(thing)
-        values = [constant_value(value) for value in (thing.func, *thing.args, *thing.keywords.values())]
-        known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            raise self.unsupported(node, "a functools.partial with arguments that are no numbers")
-        count = 1 + len(thing.args)
-        return Partial(known[0], tuple(known[1:count]), dict(zip(thing.keywords, known[count:])))
-
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
         if isinstance(receiver, (Keyed, Keywords)):
-            return self.keyed_method(receiver, function.name, args, node)
+            return keyed_method(self, receiver, function.name, args, node)
         if isinstance(receiver, Struct):
             return self.struct_method(receiver, function.name, args, kwargs, node)
         if is_text(receiver):
@@ -301,7 +243,7 @@ class Calls(KeyedDicts, Recursion):
             return self.dict_method(receiver, function.name, args, node)
         if function.name in ("extend", "extendleft") and len(args) == 1 and isinstance(args[0], (Dict, Iterable)):
             held = args[0]
-            args = [self.listed(self.entries_of(held, "keys", node) if isinstance(held, Dict) else held)]
+            args = [self.listed(entries_of(self, held, "keys", node) if isinstance(held, Dict) else held)]
         if not kwargs:
             changed = self.list_method(receiver, function.name, args, node)
             if changed is not None:
@@ -327,7 +269,7 @@ class Calls(KeyedDicts, Recursion):
         if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
             for around in list(self.scope.values.values()):
                 if isinstance(around, Tuple) and any(item is receiver for item in around.items):
-                    self.index_at_run_time(around)  # an item of a literal list that changes needs memory
+                    index_at_run_time(self, around)  # an item of a literal list that changes needs memory
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
         self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
@@ -345,7 +287,7 @@ class Calls(KeyedDicts, Recursion):
         if isinstance(base, Keywords):
             return Method(base, name)
         if isinstance(base, Caught) and name == "args":
-            return Tuple((self.caught_text(base, node),))
+            return Tuple((caught_text(self, base, node),))
         if (
             isinstance(base, Object)
             and isinstance(base.value, np.ufunc)
@@ -375,7 +317,7 @@ class Calls(KeyedDicts, Recursion):
             self.calling = node
             if not is_text(value) or self.text(value).kind != "str":
                 value = texts.spelled_int(self, value, 10, "")  # type: ignore[arg-type]
-            result = self.joined_texts(self.text(result), self.text(value), node)
+            result = joined_texts(self, self.text(result), self.text(value), node)
         return result
 
     def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
@@ -393,100 +335,27 @@ class Calls(KeyedDicts, Recursion):
         reads.function(function)
         if (function.__module__ or "").startswith(_MODELS):
             source = replace(source, place=self.emitter.span)
-        defaults = self._defaults_of(function)
-        if self.is_recursive(key_of(source, source.tree)):
-            return self.invoke(source, self._bind_parameters(source.tree, args, kwargs, node, defaults), node)
-        return self._inline(source.tree, args, kwargs, node, source, None, defaults)
-
-    def _defaults_of(self, function: Callable[..., Any]) -> dict[str, Value | None]:
-        """The default values of the parameters of a function from outside."""
-        return {name: constant_value(value) for name, value in reads.defaults(function).items()}
+        defaults = _defaults_of(self, function)
+        if is_recursive(self, key_of(source, source.tree)):
+            return invoke(self, source, _bind_parameters(self, source.tree, args, kwargs, node, defaults), node)
+        return inline(self, source.tree, args, kwargs, node, source, None, defaults)
 
     calling: ast.AST  # the call whose entry of the knowledge base is being built
 
-    def expand(
-        self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()
-    ) -> Value:
+    def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
         """A library function by its definition over others; what that emits stands where the user's call stands."""
         source = self.sources.get(function)
         if source is None:
             source = self.sources[function] = load(function)
-        defaults = self._defaults_of(function)
+        defaults = _defaults_of(self, function)
         # The body only reads its arguments: what NumPy would give as a view may be a copy.
         values = {n: replace(v, borrowed=False) if isinstance(v, Array) else v for n, v in given.items()}
         placed = replace(source, place=self.emitter.span)
-        return self._inline(source.tree, list(args), values, self.calling, placed, None, defaults)
-
-    def applied(self, function: Closure, args: list[Value]) -> Value:
-        """What a lambda gives, as an expression in place: nothing is kept in variables."""
-        tree, caller = function.tree, self.scope
-        assert isinstance(tree, ast.Lambda)
-        given = dict(zip([a.arg for a in tree.args.args], args))
-        self.scope = Scope(function.scope.source, Liveness([]), [], given, parent=function.scope, inlined=True)
-        try:
-            return self.evaluate(tree.body)
-        finally:
-            self.scope = caller
+        return inline(self, source.tree, list(args), values, self.calling, placed, None, defaults)
 
     def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
         """A call of a function made here, as if it were defined where it is called."""
-        return self._inline(tree, args, {}, node, self.scope.source, parent=self.scope)
-
-    def _inline(
-        self,
-        tree: ast.FunctionDef | ast.Lambda,
-        args: list[Value],
-        kwargs: dict[str, Value],
-        node: ast.AST,
-        source: Source,
-        parent: Scope | None,
-        defaults: Mapping[str, Value | None] | None = None,
-    ) -> Value:
-        """The body of a function in place of its call."""
-        name = getattr(tree, "name", "<lambda>")
-        values = self._bind_parameters(tree, args, kwargs, node, defaults)
-        if is_generator(tree):
-            assert isinstance(tree, ast.FunctionDef)
-            values = {parameter: self._argument(value, parameter) for parameter, value in values.items()}
-            return self.generator(tree, values, source, parent)
-        self.enter_call(name, node)
-        body = self._body_of(tree, source.namespace)
-        caller, span = self.scope, self.emitter.span
-        statement, choice, sound = self.statement, self.choice, self.emitter.sound
-        path = hash((caller.path, id(node)))
-        self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
-        self.emitter.sound = source.sound
-        self.depth += 1
-        self.active.append(key_of(source, tree))
-        self.callers.append(caller)
-        try:
-            for parameter, value in values.items():
-                self.scope.values[parameter] = self._argument(value, parameter)
-            self.share_names(body)
-            if not self.execute_all(body[:-1]):
-                raise self.unsupported(node, f"a call of {name} that always raises an exception here")
-            last = body[-1]
-            assert isinstance(last, ast.Return) and last.value is not None
-            result = self.evaluate_open(last.value)
-            if isinstance(result, Maybe):
-                result = self.kept_maybe(result, "value")
-            if isinstance(result, Scalar):
-                result = Scalar(self._kept(result.expr, name if name.isidentifier() else "value"))
-            if isinstance(result, Text):
-                result = self.kept_text(result, "text")
-            return result
-        except Unsupported as problem:
-            told = reasons.told_at_call(problem, node, source.file, caller.source.span(node))
-            if told is problem:
-                raise
-            raise told from problem
-        finally:
-            self.scope = caller
-            self.statement, self.choice = statement, choice  # what the rest of the caller's statement asks for
-            self.depth -= 1
-            self.active.pop()
-            self.callers.pop()
-            self.emitter.span, self.emitter.sound = span, sound
+        return inline(self, tree, args, {}, node, self.scope.source, parent=self.scope)
 
     def enter_call(self, name: str, node: ast.AST) -> None:
         """Refuse calls without end, and more of them than can be compiled in good time."""
@@ -496,19 +365,6 @@ class Calls(KeyedDicts, Recursion):
         if self.inlined > _MAX_INLINED:
             reason = f"more than {_MAX_INLINED} calls written out in place, the last one of {name}"
             raise self.unsupported(node, reason, "compute a call that is repeated once and keep its result")
-
-    def _argument(self, value: Value, name: str) -> Value:
-        value = masks.settled(value, self.emitter)
-        if isinstance(value, Maybe):
-            return self.kept_maybe(value, name)
-        if isinstance(value, Scalar):
-            return Scalar(self._kept(value.expr, name))
-        if isinstance(value, Text):
-            return self.kept_text(value, name)
-        if isinstance(value, Array) and value.view is None and value.origin is None:
-            arrays.keepable(value, self.emitter)
-            return arrays.materialise(value, self.emitter, name)
-        return self.kept_items(self.typed_later(name, value))
 
     def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: dict[str, Any]) -> list[ast.stmt]:
         cached = self._bodies.get(id(tree))
@@ -526,54 +382,6 @@ class Calls(KeyedDicts, Recursion):
 
     _bodies: dict[int, list[ast.stmt]]
 
-    def _bind_parameters(
-        self,
-        tree: ast.FunctionDef | ast.Lambda,
-        args: list[Value],
-        kwargs: dict[str, Value],
-        node: ast.AST,
-        defaults: Mapping[str, Value | None] | None,
-        later: tuple[str, ...] = (),
-    ) -> dict[str, Value]:
-        """The values of the parameters, but for those that come `later`.
-
-        `defaults` are None for a function inside its own body, and hold None for what is no value of a native form.
-        """
-        spec = tree.args
-        positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
-        names = positional + [a.arg for a in spec.kwonlyargs]
-        if len(args) > len(positional) and spec.vararg is None:
-            raise self.unsupported(node, f"TypeError: {len(args)} arguments for {len(positional)} parameters")
-        bound = dict(zip(positional, args))
-        more: dict[str, Value] = {}
-        for key, value in kwargs.items():
-            known_name = key in names and key not in [a.arg for a in spec.posonlyargs]
-            if key in bound or not (known_name or spec.kwarg):
-                raise self.unsupported(node, f"TypeError: unexpected argument {key}")
-            (bound if known_name else more)[key] = value
-        if spec.vararg is not None:
-            bound[spec.vararg.arg] = Tuple(tuple(args[len(positional) :]))
-        if spec.kwarg is not None:
-            bound[spec.kwarg.arg] = Keywords(more)
-        if defaults is None:
-            pairs = list(zip(positional[::-1], spec.defaults[::-1]))
-            pairs += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
-            for key, expression in pairs:
-                if key not in bound and not isinstance(expression, ast.Constant):
-                    raise self.unsupported(node, f"the default value of {key} of a recursive function")
-                if key not in bound:
-                    bound[key] = self.evaluate(expression)
-        else:
-            for key, default in defaults.items():
-                if key not in bound and default is None:
-                    raise self.unsupported(node, f"the default value of {key}", f"pass {key} in the call")
-                if key not in bound and default is not None:
-                    bound[key] = default
-        missing = [key for key in names if key not in bound and key not in later]
-        if missing:
-            raise self.unsupported(node, f"TypeError: missing argument {missing[0]}")
-        return bound
-
     # --- sequences --------------------------------------------------------------------------------------------------
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
@@ -582,9 +390,9 @@ class Calls(KeyedDicts, Recursion):
         if not value.items:
             return arrays.of_buffer(emitter.allocate("array", of or F64, (ZERO,)))
         if any(isinstance(item, Array) for item in _items(value)):
-            return self._array_of_arrays(value, node, of)
+            return _array_of_arrays(self, value, node, of)
         leaves: list[tuple[tuple[int, ...], Scalar]] = []
-        shape = self._literal_shape(value, (), leaves)
+        shape = _literal_shape(self, value, (), leaves)
         if of is None:
             of = leaves[0][1].type.strong
             for _, leaf in leaves[1:]:
@@ -596,35 +404,247 @@ class Calls(KeyedDicts, Recursion):
             emitter.assign((), buffer.name, at, arrays.storable(number, of, emitter))
         return arrays.of_buffer(buffer)
 
-    def _array_of_arrays(self, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:
-        """np.array of a sequence that holds arrays: they are stacked."""
-        parts: list[Array] = []
-        for item in value.items:
-            item = masks.settled(item, self.emitter)
-            if isinstance(item, Tuple):
-                part = self.array_of(item, node)
-            else:
-                part = arrays.as_array(as_plain(item), self.emitter)
-            parts.append(part)
-        if len({part.rank for part in parts}) != 1:
-            raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
-        if of is not None:
-            parts = [_as_type(part, of, self.emitter) for part in parts]
-        lifted = [arrays.remap(part, (ONE, *part.shape), lambda at: at[1:]) for part in parts]
-        return joined(lifted, 0, self.emitter)
 
-    def _literal_shape(
-        self, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]]
-    ) -> tuple[int, ...]:
-        if isinstance(value, Scalar):
-            leaves.append((at, value))
-            return ()
-        if not isinstance(value, Tuple):
-            raise Unsupported(self.emitter.span, "an array of something that is not a number")
-        shapes = {self._literal_shape(item, (*at, k), leaves) for k, item in enumerate(value.items)}
-        if len(shapes) != 1:
-            raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
-        return (len(value.items), *shapes.pop())
+def _made_iterator(builder: Calls, name: str, node: ast.Call) -> None:
+    """What map(), zip() and so on make is run through at once, or refused: it gives its items only once."""
+    scope = builder.scope
+    if scope.source.place is not None:
+        return
+    if scope.kept is None:
+        scope.kept = kept_calls(scope.body)
+    if id(node) in scope.kept:
+        raise builder.unsupported(node, f"an iterator of {name}() that is kept", "make a list of it")
+    builder.fleeting.add(id(node))
+
+
+def _keywords(builder: Calls, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
+    """The keyword arguments of a call, with those of `**` among them."""
+    kwargs: dict[str, Value] = {}
+    for keyword, value in zip(node.keywords, values):
+        if keyword.arg is not None:
+            new = {keyword.arg: value}
+        elif isinstance(value, (Keywords, Keyed)):
+            new = builder.keyed_items(value, node)
+        else:
+            raise builder.unsupported(node, "a call with ** of this", value=value)
+        if set(new) & set(kwargs):
+            raise builder.unsupported(node, "TypeError: two values for one keyword argument")
+        kwargs |= new
+    return kwargs
+
+
+def _of_operator(
+    builder: Calls, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+) -> Value | None:
+    """A call of a function of `operator`, or of what its itemgetter has made; None if it is another one."""
+    if kwargs:
+        return None
+    if thing is operator.itemgetter or thing is operator.attrgetter:
+        keys = tuple(constant(value, builder.emitter) for value in args)
+        made = _written(node, (thing, repr(keys)), lambda: operators.getter(thing, keys))
+        if made is None:
+            raise builder.unsupported(node, f"these arguments of {thing.__name__}()")
+        return Closure(made, builder.scope)
+    known = operators.keys_of(thing)
+    if known is not None:
+        made = _written(node, (known[0], repr(known[1])), lambda: operators.getter(*known))
+    elif operators.definition(thing) is not None:
+        made = _written(node, (thing, ""), lambda: operators.definition(thing))
+    else:
+        return None
+    return None if made is None else builder.call(Closure(made, builder.scope), args, {}, node)
+
+
+def _length_of_operation(builder: Calls, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
+    """len(left OP right): of two sets without the set."""
+    if not isinstance(operation.op, (ast.BitAnd, ast.BitOr, ast.Sub)):
+        return builder.call(function, [builder.evaluate(operation)], {}, node)
+    left, right = builder.evaluate_all([operation.left, operation.right])
+    span = builder.at(operation)
+    op = BINARY[type(operation.op)]
+    if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
+        return size_of_operation(builder, op, left, right, node)
+    return builder.call(function, [builder.binary(op, left, right, operation, span)], {}, node)
+
+
+def _known_partial(builder: Calls, thing: functools.partial[Any], node: ast.AST) -> Partial:
+    """A functools.partial from outside the function: its arguments must be constants."""
+    reads.partial(thing)
+    values = [constant_value(value) for value in (thing.func, *thing.args, *thing.keywords.values())]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        raise builder.unsupported(node, "a functools.partial with arguments that are no numbers")
+    count = 1 + len(thing.args)
+    return Partial(known[0], tuple(known[1:count]), dict(zip(thing.keywords, known[count:])))
+
+
+def _defaults_of(builder: Calls, function: Callable[..., Any]) -> dict[str, Value | None]:
+    """The default values of the parameters of a function from outside."""
+    return {name: constant_value(value) for name, value in reads.defaults(function).items()}
+
+
+def applied(builder: Calls, function: Closure, args: list[Value]) -> Value:
+    """What a lambda gives, as an expression in place: nothing is kept in variables."""
+    tree, caller = function.tree, builder.scope
+    assert isinstance(tree, ast.Lambda)
+    given = dict(zip([a.arg for a in tree.args.args], args))
+    builder.scope = Scope(function.scope.source, Liveness([]), [], given, parent=function.scope, inlined=True)
+    try:
+        return builder.evaluate(tree.body)
+    finally:
+        builder.scope = caller
+
+
+def inline(
+    builder: Calls,
+    tree: ast.FunctionDef | ast.Lambda,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    node: ast.AST,
+    source: Source,
+    parent: Scope | None,
+    defaults: Mapping[str, Value | None] | None = None,
+) -> Value:
+    """The body of a function in place of its call."""
+    name = getattr(tree, "name", "<lambda>")
+    values = _bind_parameters(builder, tree, args, kwargs, node, defaults)
+    if is_generator(tree):
+        assert isinstance(tree, ast.FunctionDef)
+        values = {parameter: _argument(builder, value, parameter) for parameter, value in values.items()}
+        return builder.generator(tree, values, source, parent)
+    builder.enter_call(name, node)
+    body = builder._body_of(tree, source.namespace)
+    caller, span = builder.scope, builder.emitter.span
+    statement, choice, sound = builder.statement, builder.choice, builder.emitter.sound
+    path = hash((caller.path, id(node)))
+    builder.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
+    builder.emitter.sound = source.sound
+    builder.depth += 1
+    builder.active.append(key_of(source, tree))
+    builder.callers.append(caller)
+    try:
+        for parameter, value in values.items():
+            builder.scope.values[parameter] = _argument(builder, value, parameter)
+        share_names(builder, body)
+        if not execute_all(builder, body[:-1]):
+            raise builder.unsupported(node, f"a call of {name} that always raises an exception here")
+        last = body[-1]
+        assert isinstance(last, ast.Return) and last.value is not None
+        result = builder.evaluate_open(last.value)
+        if isinstance(result, Maybe):
+            result = builder.kept_maybe(result, "value")
+        if isinstance(result, Scalar):
+            result = Scalar(builder._kept(result.expr, name if name.isidentifier() else "value"))
+        if isinstance(result, Text):
+            result = builder.kept_text(result, "text")
+        return result
+    except Unsupported as problem:
+        told = reasons.told_at_call(problem, node, source.file, caller.source.span(node))
+        if told is problem:
+            raise
+        raise told from problem
+    finally:
+        builder.scope = caller
+        builder.statement, builder.choice = statement, choice  # what the rest of the caller's statement asks for
+        builder.depth -= 1
+        builder.active.pop()
+        builder.callers.pop()
+        builder.emitter.span, builder.emitter.sound = span, sound
+
+
+def _argument(builder: Calls, value: Value, name: str) -> Value:
+    value = masks.settled(value, builder.emitter)
+    if isinstance(value, Maybe):
+        return builder.kept_maybe(value, name)
+    if isinstance(value, Scalar):
+        return Scalar(builder._kept(value.expr, name))
+    if isinstance(value, Text):
+        return builder.kept_text(value, name)
+    if isinstance(value, Array) and value.view is None and value.origin is None:
+        arrays.keepable(value, builder.emitter)
+        return arrays.materialise(value, builder.emitter, name)
+    return kept_items(builder, typed_later(builder, name, value))
+
+
+def _bind_parameters(
+    builder: Calls,
+    tree: ast.FunctionDef | ast.Lambda,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    node: ast.AST,
+    defaults: Mapping[str, Value | None] | None,
+    later: tuple[str, ...] = (),
+) -> dict[str, Value]:
+    """The values of the parameters, but for those that come `later`.
+
+    `defaults` are None for a function inside its own body, and hold None for what is no value of a native form.
+    """
+    spec = tree.args
+    positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
+    names = positional + [a.arg for a in spec.kwonlyargs]
+    if len(args) > len(positional) and spec.vararg is None:
+        raise builder.unsupported(node, f"TypeError: {len(args)} arguments for {len(positional)} parameters")
+    bound = dict(zip(positional, args))
+    more: dict[str, Value] = {}
+    for key, value in kwargs.items():
+        known_name = key in names and key not in [a.arg for a in spec.posonlyargs]
+        if key in bound or not (known_name or spec.kwarg):
+            raise builder.unsupported(node, f"TypeError: unexpected argument {key}")
+        (bound if known_name else more)[key] = value
+    if spec.vararg is not None:
+        bound[spec.vararg.arg] = Tuple(tuple(args[len(positional) :]))
+    if spec.kwarg is not None:
+        bound[spec.kwarg.arg] = Keywords(more)
+    if defaults is None:
+        pairs = list(zip(positional[::-1], spec.defaults[::-1]))
+        pairs += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+        for key, expression in pairs:
+            if key not in bound and not isinstance(expression, ast.Constant):
+                raise builder.unsupported(node, f"the default value of {key} of a recursive function")
+            if key not in bound:
+                bound[key] = builder.evaluate(expression)
+    else:
+        for key, default in defaults.items():
+            if key not in bound and default is None:
+                raise builder.unsupported(node, f"the default value of {key}", f"pass {key} in the call")
+            if key not in bound and default is not None:
+                bound[key] = default
+    missing = [key for key in names if key not in bound and key not in later]
+    if missing:
+        raise builder.unsupported(node, f"TypeError: missing argument {missing[0]}")
+    return bound
+
+
+def _array_of_arrays(builder: Calls, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:
+    """np.array of a sequence that holds arrays: they are stacked."""
+    parts: list[Array] = []
+    for item in value.items:
+        item = masks.settled(item, builder.emitter)
+        if isinstance(item, Tuple):
+            part = builder.array_of(item, node)
+        else:
+            part = arrays.as_array(as_plain(item), builder.emitter)
+        parts.append(part)
+    if len({part.rank for part in parts}) != 1:
+        raise Unsupported(builder.emitter.span, "ValueError: an array of rows of different lengths")
+    if of is not None:
+        parts = [_as_type(part, of, builder.emitter) for part in parts]
+    lifted = [arrays.remap(part, (ONE, *part.shape), lambda at: at[1:]) for part in parts]
+    return joined(lifted, 0, builder.emitter)
+
+
+def _literal_shape(
+    builder: Calls, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]]
+) -> tuple[int, ...]:
+    if isinstance(value, Scalar):
+        leaves.append((at, value))
+        return ()
+    if not isinstance(value, Tuple):
+        raise Unsupported(builder.emitter.span, "an array of something that is not a number")
+    shapes = {_literal_shape(builder, item, (*at, k), leaves) for k, item in enumerate(value.items)}
+    if len(shapes) != 1:
+        raise Unsupported(builder.emitter.span, "ValueError: an array of rows of different lengths")
+    return (len(value.items), *shapes.pop())
 
 
 def _items(value: Value) -> Iterator[Value]:

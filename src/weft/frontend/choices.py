@@ -11,13 +11,15 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.comparisons import Comparisons
 from weft.frontend.constants import constant_int
-from weft.frontend.core import is_list
+from weft.frontend.core import is_list, renumbered
 from weft.frontend.emit import NeedConstant, Restart
-from weft.frontend.enums import is_member
+from weft.frontend.enums import chosen_member, is_member
 from weft.frontend.items import row_of
+from weft.frontend.lists import literal_list
 from weft.frontend.missing import implied
-from weft.frontend.mixed import Mixed
-from weft.frontend.strings import is_text
+from weft.frontend.mixed import Mixed, held_choice, hold_whole, note_choice, note_held, types_differ
+from weft.frontend.nested import has_escaped, index_at_run_time, untyped
+from weft.frontend.strings import chosen_text, is_text
 from weft.frontend.values import Array, Maybe, Scalar, Slice, Tuple, Value
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Argument, If, Node, Stmt
@@ -39,10 +41,6 @@ class Choices(Comparisons):
     def run_of(self, value: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def evaluate_run(self, node: ast.expr) -> Value:
-        """The value of an expression that is run through: what its class says it is, if that is the user's."""
-        return self.run_of(self.evaluate(node), node)
-
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
         conjunction = isinstance(node.op, ast.And)
@@ -53,26 +51,12 @@ class Choices(Comparisons):
             test = self.truth(result, node)
             with self.assuming(told):
                 if not isinstance(test, bool):
-                    result = self._lazily(test, operand, result, conjunction, node)
+                    result = _lazily(self, test, operand, result, conjunction, node)
                 elif test == conjunction:
                     result = self.evaluate_open(operand)
                 else:
                     return result
         return result
-
-    def _lazily(self, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
-        if isinstance(first, Maybe) and not conjunction:
-            first = first.held  # it is taken only if it is there
-        if not isinstance(first, Scalar) and self._as_condition:
-            first = test  # only the truth matters
-        if not isinstance(first, Scalar):
-            raise self.unsupported(node, "`and`/`or` of these values", first=first)
-        with self.emitter.capture() as block:
-            second = self.evaluate_open(operand) if self._as_condition else self.evaluate(operand)
-            if self._as_condition and not isinstance(second, Scalar):
-                holds = self.truth(second, node)
-                second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
-        return self._joined(test, first, second, block, conjunction, node)
 
     def _joined(
         self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
@@ -91,52 +75,24 @@ class Choices(Comparisons):
                 return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
             pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
             chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
-            self.note_choice(chosen, arith.condition(test.expr), pair[0], pair[1])
+            note_choice(self, chosen, arith.condition(test.expr), pair[0], pair[1])
             return Scalar(chosen)
         sides = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
         wanted = arith.condition(test.expr)
-        if self.types_differ(*sides):
+        if types_differ(self, *sides):
             wanted = self.emitter.snapshot(wanted, "test")
         for side in sides:
-            self.hold_whole(side, of)
+            hold_whole(self, side, of)
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         for side in sides:
-            self.note_held(side, buffer)
+            note_held(self, side, buffer)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
-        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(wanted, *sides)))
-
-    def _chosen_list(
-        self, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]]
-    ) -> Value | None:
-        """One of two lists, not a copy of it: both are among others of their kind; None if neither has a name."""
-        values = (then[0], orelse[0])
-        rows = [row_of(value) for value in values]
-        if None in rows:
-            if not any(map(self.named, values)) or any(self.identity(value) in self.own for value in values):
-                return None
-            if not all(map(self.named, values)):
-                raise self.unsupported(None, "a choice between a list that has a name and one that has none")
-            for value, other in (values, values[::-1]):
-                layout = self.layout(other)
-                if row_of(value) is None and not self.has_escaped(value):
-                    self.escape(value)
-                elif row_of(other) is not None and layout is not None:
-                    self.accepts(layout, value)  # what an empty list holds is told by the other one
-            return then[0]  # both are empty, as far as is known
-        if not self.same_rows(then[0], orelse[0]):
-            raise self.unsupported(None, "a choice between lists of different types", then=then[0], orelse=orelse[0])
-        buffer = self.emitter.declare("chosen", INT)
-        sides = []
-        for row, (_, block) in zip(rows, (then, orelse)):
-            assert row is not None
-            sides.append((*block, Stmt((), buffer.name, (), row, None, self.emitter.span)))
-        self.emitter.emit(If(arith.condition(test.expr), sides[0], sides[1], self.emitter.span))
-        return self.renumbered(then[0], Read(buffer.name, (), INT))
+        return Scalar(held_choice(self, Read(buffer.name, (), of), Mixed(wanted, *sides)))
 
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
-        test = self.truth(self.condition_value(node.test), node)
+        test = self.truth(condition_value(self, node.test), node)
         if isinstance(test, bool):
             with self.assuming(implied(node.test, test)):
                 return self.evaluate(node.body if test else node.orelse)
@@ -149,15 +105,15 @@ class Choices(Comparisons):
             self.emitter.decisions.branched[id(self.statement)] = None
             raise Restart
         if is_member(then) and is_member(orelse) and not then_block and not else_block:
-            return self.chosen_member(test, then, orelse, node)
+            return chosen_member(self, test, then, orelse, node)
         if is_text(then) and is_text(orelse):
-            return self.chosen_text(test, (then, then_block), (orelse, else_block), node)
+            return chosen_text(self, test, (then, then_block), (orelse, else_block), node)
         if is_list(then) and is_list(orelse):
-            row = self._chosen_list(test, (then, then_block), (orelse, else_block))
+            row = _chosen_list(self, test, (then, then_block), (orelse, else_block))
             if row is not None:
                 return row
         if isinstance(then, Array) and isinstance(orelse, Array):
-            return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
+            return _chosen_array(self, test, (then, then_block), (orelse, else_block), node)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
             raise self.unsupported(
                 node, "a conditional expression of these", "use an if statement", then=then, orelse=orelse
@@ -166,100 +122,153 @@ class Choices(Comparisons):
         if not then_block and not else_block:
             parts = (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of))
             chosen = Op("select", parts, of)
-            self.note_choice(chosen, parts[0], then.expr, orelse.expr)
+            note_choice(self, chosen, parts[0], then.expr, orelse.expr)
             return Scalar(chosen)
         for side in (then.expr, orelse.expr):
-            self.hold_whole(side, of)
+            hold_whole(self, side, of)
         buffer = self.emitter.declare("choice", of)
         for side in (then.expr, orelse.expr):
-            self.note_held(side, buffer)
+            note_held(self, side, buffer)
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
         second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
         condition = arith.condition(test.expr)
-        if self.types_differ(then.expr, orelse.expr):
+        if types_differ(self, then.expr, orelse.expr):
             condition = self.emitter.snapshot(condition, "test")
         self.emitter.emit(If(condition, (*then_block, first), (*else_block, second), span))
-        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(condition, then.expr, orelse.expr)))
-
-    def _chosen_array(
-        self, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
-    ) -> Array:
-        """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
-        first, second = then[0], orelse[0]
-        if first.type.dtype is not second.type.dtype or first.rank != second.rank or first.is_list or second.is_list:
-            reason = "a choice between different arrays"
-            raise self.unsupported(node, reason, "use an if statement", then=first, orelse=second)
-        shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(first.shape, second.shape))
-        buffer = self.emitter.allocate("choice", first.type.strong, shape)
-        blocks = []
-        for array, block in (then, orelse):
-            with self.emitter.capture() as stored:
-                arrays.store(arrays.of_buffer(buffer), array, self.emitter, fresh=True)
-            blocks.append((*block, *stored))
-        self.emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], self.emitter.span))
-        shared = first.view is not None or second.view is not None
-        chosen = arrays.of_buffer(buffer)
-        return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
+        return Scalar(held_choice(self, Read(buffer.name, (), of), Mixed(condition, then.expr, orelse.expr)))
 
     _as_condition = False
     choice: ast.IfExp | None = None  # the conditional expression that is the whole value of a statement
     statement: ast.stmt  # the statement being executed
 
-    def condition_value(self, node: ast.expr) -> Value:
-        """An expression of which only the truth matters."""
-        previous = self._as_condition
-        self._as_condition = True
-        try:
-            return self.evaluate_open(node)
-        finally:
-            self._as_condition = previous
-
-    def is_scalar_argument(self, name: str) -> bool:
-        symbol = self.emitter.symbols.get(name)
-        return isinstance(symbol.source, Argument) if symbol is not None else name in self.emitter.params
-
-    def chosen_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value | None:
-        """An item of a tuple of numbers of one type at a place that the run time knows; None if there is none such."""
-        numbers = [item.expr for item in base.items if isinstance(item, Scalar) and item.type.weak]
-        types = {number.type for number in numbers}
-        integral = isinstance(key, Scalar) and key.type.dtype.is_integer
-        if base.is_list or len(numbers) < len(base.items) or len(types) != 1 or not integral:
-            return None
-        assert isinstance(key, Scalar)
-        emitter, count = self.emitter, integer(len(numbers))
-        place = emitter.snapshot(arith.cast(key.expr, INT), "place")
-        least = Op("ge", (place, Op("neg", (count,), INT)), BOOL)
-        inside = Op("and", (least, Op("lt", (place, count), BOOL)), BOOL)
-        emitter.check(inside, "IndexError", "tuple index out of range")
-        place = Op("select", (Op("lt", (place, ZERO), BOOL), Op("add", (place, count), INT), place), INT)
-        if len(numbers) > _MOST_CHOICES:
-            held = self.literal_list(replace(base, is_list=True, named=None), node)
-            return Scalar(emitter.snapshot(held.element((place,)), "item"))
-        place = emitter.snapshot(place, "place")
-        chosen: Expr = numbers[-1]
-        for position in range(len(numbers) - 2, -1, -1):
-            test = Op("eq", (place, integer(position)), BOOL)
-            chosen = Op("select", (test, numbers[position], chosen), numbers[0].type)
-        return Scalar(chosen)
-
     def tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
         if base.key is not None and not base.items and isinstance(key, Slice) and node is not None:
             return Tuple((), is_list=True, site=self.site(node))
         if base.key is not None and not base.items:
-            raise self.untyped(node, "an item of an empty list")
+            raise untyped(self, node, "an item of an empty list")
         if isinstance(key, Scalar) and not isinstance(key.expr, Const):
-            self.index_at_run_time(base)
+            index_at_run_time(self, base)
         if isinstance(key, Slice):
             parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
             return Tuple(base.items[slice(*parts)], base.is_list)
         try:
             index = constant_int(key, self.emitter)
         except (Unsupported, NeedConstant) as problem:
-            chosen = self.chosen_item(base, key, node)
-            if chosen is None or (isinstance(problem, NeedConstant) and self.is_scalar_argument(problem.symbol)):
+            chosen = chosen_item(self, base, key, node)
+            if chosen is None or (isinstance(problem, NeedConstant) and is_scalar_argument(self, problem.symbol)):
                 raise
             return chosen
         if not -len(base.items) <= index < len(base.items):
             raise self.unsupported(node, "IndexError: tuple index out of range")
         return base.items[index]
+
+
+def evaluate_run(builder: Choices, node: ast.expr) -> Value:
+    """The value of an expression that is run through: what its class says it is, if that is the user's."""
+    return builder.run_of(builder.evaluate(node), node)
+
+
+def _lazily(builder: Choices, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+    if isinstance(first, Maybe) and not conjunction:
+        first = first.held  # it is taken only if it is there
+    if not isinstance(first, Scalar) and builder._as_condition:
+        first = test  # only the truth matters
+    if not isinstance(first, Scalar):
+        raise builder.unsupported(node, "`and`/`or` of these values", first=first)
+    with builder.emitter.capture() as block:
+        second = builder.evaluate_open(operand) if builder._as_condition else builder.evaluate(operand)
+        if builder._as_condition and not isinstance(second, Scalar):
+            holds = builder.truth(second, node)
+            second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
+    return builder._joined(test, first, second, block, conjunction, node)
+
+
+def _chosen_list(
+    builder: Choices, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]]
+) -> Value | None:
+    """One of two lists, not a copy of it: both are among others of their kind; None if neither has a name."""
+    values = (then[0], orelse[0])
+    rows = [row_of(value) for value in values]
+    if None in rows:
+        if not any(map(builder.named, values)) or any(builder.identity(value) in builder.own for value in values):
+            return None
+        if not all(map(builder.named, values)):
+            raise builder.unsupported(None, "a choice between a list that has a name and one that has none")
+        for value, other in (values, values[::-1]):
+            layout = builder.layout(other)
+            if row_of(value) is None and not has_escaped(builder, value):
+                builder.escape(value)
+            elif row_of(other) is not None and layout is not None:
+                builder.accepts(layout, value)  # what an empty list holds is told by the other one
+        return then[0]  # both are empty, as far as is known
+    if not builder.same_rows(then[0], orelse[0]):
+        raise builder.unsupported(None, "a choice between lists of different types", then=then[0], orelse=orelse[0])
+    buffer = builder.emitter.declare("chosen", INT)
+    sides = []
+    for row, (_, block) in zip(rows, (then, orelse)):
+        assert row is not None
+        sides.append((*block, Stmt((), buffer.name, (), row, None, builder.emitter.span)))
+    builder.emitter.emit(If(arith.condition(test.expr), sides[0], sides[1], builder.emitter.span))
+    return renumbered(builder, then[0], Read(buffer.name, (), INT))
+
+
+def _chosen_array(
+    builder: Choices, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
+) -> Array:
+    """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
+    first, second = then[0], orelse[0]
+    if first.type.dtype is not second.type.dtype or first.rank != second.rank or first.is_list or second.is_list:
+        reason = "a choice between different arrays"
+        raise builder.unsupported(node, reason, "use an if statement", then=first, orelse=second)
+    shape = tuple(builder.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(first.shape, second.shape))
+    buffer = builder.emitter.allocate("choice", first.type.strong, shape)
+    blocks = []
+    for array, block in (then, orelse):
+        with builder.emitter.capture() as stored:
+            arrays.store(arrays.of_buffer(buffer), array, builder.emitter, fresh=True)
+        blocks.append((*block, *stored))
+    builder.emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], builder.emitter.span))
+    shared = first.view is not None or second.view is not None
+    chosen = arrays.of_buffer(buffer)
+    return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
+
+
+def condition_value(builder: Choices, node: ast.expr) -> Value:
+    """An expression of which only the truth matters."""
+    previous = builder._as_condition
+    builder._as_condition = True
+    try:
+        return builder.evaluate_open(node)
+    finally:
+        builder._as_condition = previous
+
+
+def is_scalar_argument(builder: Choices, name: str) -> bool:
+    symbol = builder.emitter.symbols.get(name)
+    return isinstance(symbol.source, Argument) if symbol is not None else name in builder.emitter.params
+
+
+def chosen_item(builder: Choices, base: Tuple, key: Value, node: ast.AST | None) -> Value | None:
+    """An item of a tuple of numbers of one type at a place that the run time knows; None if there is none such."""
+    numbers = [item.expr for item in base.items if isinstance(item, Scalar) and item.type.weak]
+    types = {number.type for number in numbers}
+    integral = isinstance(key, Scalar) and key.type.dtype.is_integer
+    if base.is_list or len(numbers) < len(base.items) or len(types) != 1 or not integral:
+        return None
+    assert isinstance(key, Scalar)
+    emitter, count = builder.emitter, integer(len(numbers))
+    place = emitter.snapshot(arith.cast(key.expr, INT), "place")
+    least = Op("ge", (place, Op("neg", (count,), INT)), BOOL)
+    inside = Op("and", (least, Op("lt", (place, count), BOOL)), BOOL)
+    emitter.check(inside, "IndexError", "tuple index out of range")
+    place = Op("select", (Op("lt", (place, ZERO), BOOL), Op("add", (place, count), INT), place), INT)
+    if len(numbers) > _MOST_CHOICES:
+        held = literal_list(builder, replace(base, is_list=True, named=None), node)
+        return Scalar(emitter.snapshot(held.element((place,)), "item"))
+    place = emitter.snapshot(place, "place")
+    chosen: Expr = numbers[-1]
+    for position in range(len(numbers) - 2, -1, -1):
+        test = Op("eq", (place, integer(position)), BOOL)
+        chosen = Op("select", (test, numbers[position], chosen), numbers[0].type)
+    return Scalar(chosen)

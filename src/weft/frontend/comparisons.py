@@ -8,9 +8,12 @@ import ast
 import operator
 
 from weft.frontend import arith, arrays
-from weft.frontend.dict_methods import DictMethods
-from weft.frontend.enums import is_member
-from weft.frontend.strings import is_text
+from weft.frontend.dict_methods import DictMethods, dict_comparison
+from weft.frontend.enums import is_member, same_member
+from weft.frontend.listparts import list_comparison, record_among
+from weft.frontend.missing import none_comparison
+from weft.frontend.mixed import refuse_two_results
+from weft.frontend.strings import is_text, text_contains
 from weft.frontend.values import (
     Array,
     Dict,
@@ -57,7 +60,7 @@ class Comparisons(DictMethods):
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             left, right = self.evaluate_all([node.left, node.comparators[0]], open_ones=True)
             same = isinstance(node.ops[0], (ast.Is, ast.Eq))
-            asked = self.none_comparison(left, right, same)
+            asked = none_comparison(self, left, right, same)
             return asked or self._comparison(node.ops[0], self.present(left), self.present(right), node)
         if len(node.ops) == 1:
             left, right = self.evaluate_all([node.left, node.comparators[0]])
@@ -81,11 +84,11 @@ class Comparisons(DictMethods):
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
         self.at(node)
         if isinstance(op, (ast.Is, ast.IsNot)) and is_member(left) and is_member(right):
-            return Scalar(self.same_member(left, right, isinstance(op, ast.Is)))
+            return Scalar(same_member(self, left, right, isinstance(op, ast.Is)))
         if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(left, Struct) and isinstance(right, Struct):
-            return Scalar(self._same_object(left, right, isinstance(op, ast.Is), node))
+            return Scalar(same_object(self, left, right, isinstance(op, ast.Is), node))
         if isinstance(op, (ast.Is, ast.IsNot)):
-            same = self._identical(left, right, node)
+            same = _identical(self, left, right, node)
             return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
         if isinstance(op, (ast.In, ast.NotIn)):
             return self._membership(isinstance(op, ast.In), left, right, node)
@@ -103,21 +106,21 @@ class Comparisons(DictMethods):
                 return Scalar(Const(name == "ne", PYBOOL))
             raise self.unsupported(node, "this comparison", left=left, right=right)
         if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
-            return self._tuple_equality(name, left, right, node)
+            return _tuple_equality(self, name, left, right, node)
         if isinstance(left, Tuple) and isinstance(right, Tuple):
             return self.tuple_order(name, left, right, node)
         if isinstance(left, Dict) and isinstance(right, Dict):
-            return self.dict_comparison(name, left, right, node)
+            return dict_comparison(self, name, left, right, node)
         deques = [isinstance(value, Records) and value.is_deque for value in (left, right)]
         if (_is_list(left) and _is_list(right)) or all(deques):
-            return self.list_comparison(name, left, right, node)
+            return list_comparison(self, name, left, right, node)
         if name in ("eq", "ne") and _is_sequence(left) and _is_sequence(right):
             return Scalar(Const(name == "ne", PYBOOL))  # a list is equal to no tuple and to no deque
         for value in (left, right):
             if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
         span = self.emitter.span
-        self.refuse_two_results(left, right, node)
+        refuse_two_results(self, left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             known = _fold_comparison(name, left.expr, right.expr)
             if known is not None:
@@ -126,25 +129,8 @@ class Comparisons(DictMethods):
             [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
         )
 
-    def _same_object(self, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
-        """`left is right`, or is not, of two objects that the function made."""
-        if left.kind is not right.kind or (left.row is None and right.row is None):
-            same = left.kind is right.kind and left.fields is right.fields
-            return Const(same == positive, PYBOOL)
-        if left.row is None or right.row is None:
-            raise self.unsupported(node, "`is` between an object in a container and one that is being made")
-        return Op("eq" if positive else "ne", (left.row, right.row), PYBOOL)
-
-    def _identical(self, left: Value, right: Value, node: ast.AST) -> bool:
-        for mine, other in ((left, right), (right, left)):
-            if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
-                return isinstance(mine, Object) and mine.value is other.value
-        if isinstance(left, Object) and isinstance(right, Object):
-            return left.value is right.value
-        raise self.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
-
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
-        there = self._text_membership(left, right, node)
+        there = _text_membership(self, left, right, node)
         if there is not None:
             return Scalar(there if positive else arith.negate(there))
         if (
@@ -176,7 +162,7 @@ class Comparisons(DictMethods):
             return self._membership(positive, left, numbers, node)
         of_numbers = isinstance(right, Records) and isinstance(right.item, ScalarType) and isinstance(left, Scalar)
         if isinstance(right, Records) and (of_numbers or (isinstance(right.item, tuple) and isinstance(left, Tuple))):
-            among = self.record_among(right, left, node)
+            among = record_among(self, right, left, node)
             return Scalar(among if positive else arith.negate(among))
         if isinstance(right, Range) and isinstance(left, Scalar) and left.type.dtype.is_integer:
             first, step = (self.emitter.snapshot(part, "at") for part in (right.lo, right.step))
@@ -188,69 +174,91 @@ class Comparisons(DictMethods):
             return Scalar(there if positive else arith.negate(there))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
-    def _text_membership(self, left: Value, right: Value, node: ast.AST) -> Expr | None:
-        """`in` where a string is on either side; None if there is none, or a dict looks for it."""
-        if is_text(right):
-            return self.text_contains(right, left, node)
-        if not isinstance(left, Text) and not (is_member(left) and isinstance(right, Tuple)):
-            return None
-        if isinstance(right, Tuple):
-            result: Expr = Const(False, PYBOOL)
-            for item in right.items:
-                compare = self.text_comparison if isinstance(left, Text) else self.member_comparison
-                same = compare("eq", left, item, node)
-                assert isinstance(same, Scalar)
-                if isinstance(same.expr, Const) and same.expr.value:
-                    return same.expr
-                if not isinstance(same.expr, Const):
-                    result = same.expr if isinstance(result, Const) else Op("or", (result, same.expr), PYBOOL)
-            return result
-        if not isinstance(right, (Records, Rows)):
-            return None
-        assert isinstance(left, Text)
-        text = self.kept_text(left, "text")
-        items = self.iteration(right, node)
-        found = variable(self.emitter, "found", Const(False, PYBOOL))
-        with loop(self.emitter, ZERO, self.emitter.stable(items.trips)) as at:
-            same = self.text_comparison("eq", text, items.item(at), node)
+
+def same_object(builder: Comparisons, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
+    """`left is right`, or is not, of two objects that the function made."""
+    if left.kind is not right.kind or (left.row is None and right.row is None):
+        same = left.kind is right.kind and left.fields is right.fields
+        return Const(same == positive, PYBOOL)
+    if left.row is None or right.row is None:
+        raise builder.unsupported(node, "`is` between an object in a container and one that is being made")
+    return Op("eq" if positive else "ne", (left.row, right.row), PYBOOL)
+
+
+def _identical(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> bool:
+    for mine, other in ((left, right), (right, left)):
+        if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
+            return isinstance(mine, Object) and mine.value is other.value
+    if isinstance(left, Object) and isinstance(right, Object):
+        return left.value is right.value
+    raise builder.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
+
+
+def _text_membership(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> Expr | None:
+    """`in` where a string is on either side; None if there is none, or a dict looks for it."""
+    if is_text(right):
+        return text_contains(builder, right, left, node)
+    if not isinstance(left, Text) and not (is_member(left) and isinstance(right, Tuple)):
+        return None
+    if isinstance(right, Tuple):
+        result: Expr = Const(False, PYBOOL)
+        for item in right.items:
+            compare = builder.text_comparison if isinstance(left, Text) else builder.member_comparison
+            same = compare("eq", left, item, node)
             assert isinstance(same, Scalar)
-            with when(self.emitter, same.expr):
-                found.set(Const(True, PYBOOL))
-                self.emitter.emit(Break(self.emitter.span))
-        return self.emitter.snapshot(found.value, "found")
-
-    def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
-        if len(left.items) != len(right.items):
-            return Scalar(Const(name == "ne", PYBOOL))
-        result: Expr = Const(True, PYBOOL)
-        for a, b in zip(left.items, right.items):
-            equal = self._item_equality(a, b, node)
-            if isinstance(equal, Const) and not bool(equal.value):
-                return Scalar(Const(name == "ne", PYBOOL))
-            if isinstance(equal, Const):
-                continue
-            result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
-        if isinstance(result, Const):
-            return Scalar(Const(name == "eq", PYBOOL))
-        return Scalar(result if name == "eq" else arith.negate(result))
-
-    def _item_equality(self, left: Value, right: Value, node: ast.AST) -> Expr:
-        """Whether two items of tuples are equal: numbers, strings, or tuples and lists of these."""
-        if isinstance(left, Scalar) and isinstance(right, Scalar):
-            known = _fold_comparison("eq", left.expr, right.expr)
-            compared = known or arith.compare("eq", left.expr, right.expr, self.emitter.span)
-            return known or arith.cast(compared, PYBOOL)
-        if isinstance(left, Tuple) and isinstance(right, Tuple):
-            alike = left.is_list == right.is_list
-            same = self._tuple_equality("eq", left, right, node) if alike else Scalar(Const(False, PYBOOL))
-        elif is_text(left) and is_text(right):
-            same = self.text_comparison("eq", left, right, node)
-        elif _is_list(left) and _is_list(right):
-            same = self.list_comparison("eq", left, right, node)
-        else:
-            raise self.unsupported(node, "a comparison of tuples of these", left=left, right=right)
+            if isinstance(same.expr, Const) and same.expr.value:
+                return same.expr
+            if not isinstance(same.expr, Const):
+                result = same.expr if isinstance(result, Const) else Op("or", (result, same.expr), PYBOOL)
+        return result
+    if not isinstance(right, (Records, Rows)):
+        return None
+    assert isinstance(left, Text)
+    text = builder.kept_text(left, "text")
+    items = builder.iteration(right, node)
+    found = variable(builder.emitter, "found", Const(False, PYBOOL))
+    with loop(builder.emitter, ZERO, builder.emitter.stable(items.trips)) as at:
+        same = builder.text_comparison("eq", text, items.item(at), node)
         assert isinstance(same, Scalar)
-        return same.expr
+        with when(builder.emitter, same.expr):
+            found.set(Const(True, PYBOOL))
+            builder.emitter.emit(Break(builder.emitter.span))
+    return builder.emitter.snapshot(found.value, "found")
+
+
+def _tuple_equality(builder: Comparisons, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
+    if len(left.items) != len(right.items):
+        return Scalar(Const(name == "ne", PYBOOL))
+    result: Expr = Const(True, PYBOOL)
+    for a, b in zip(left.items, right.items):
+        equal = _item_equality(builder, a, b, node)
+        if isinstance(equal, Const) and not bool(equal.value):
+            return Scalar(Const(name == "ne", PYBOOL))
+        if isinstance(equal, Const):
+            continue
+        result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
+    if isinstance(result, Const):
+        return Scalar(Const(name == "eq", PYBOOL))
+    return Scalar(result if name == "eq" else arith.negate(result))
+
+
+def _item_equality(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> Expr:
+    """Whether two items of tuples are equal: numbers, strings, or tuples and lists of these."""
+    if isinstance(left, Scalar) and isinstance(right, Scalar):
+        known = _fold_comparison("eq", left.expr, right.expr)
+        compared = known or arith.compare("eq", left.expr, right.expr, builder.emitter.span)
+        return known or arith.cast(compared, PYBOOL)
+    if isinstance(left, Tuple) and isinstance(right, Tuple):
+        alike = left.is_list == right.is_list
+        same = _tuple_equality(builder, "eq", left, right, node) if alike else Scalar(Const(False, PYBOOL))
+    elif is_text(left) and is_text(right):
+        same = builder.text_comparison("eq", left, right, node)
+    elif _is_list(left) and _is_list(right):
+        same = list_comparison(builder, "eq", left, right, node)
+    else:
+        raise builder.unsupported(node, "a comparison of tuples of these", left=left, right=right)
+    assert isinstance(same, Scalar)
+    return same.expr
 
 
 def _is_list(value: Value) -> bool:

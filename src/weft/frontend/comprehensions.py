@@ -18,11 +18,17 @@ from typing import Any, Union
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.choices import evaluate_run
+from weft.frontend.core import written_by
+from weft.frontend.dicts import store_item
 from weft.frontend.emit import Choosing, Restart
-from weft.frontend.expressions import minus_one
-from weft.frontend.loops import still_there
-from weft.frontend.mixed import Mixed
+from weft.frontend.expressions import minus_one, scalar_binary
+from weft.frontend.lists import literal_list, started
+from weft.frontend.loops import still_there, watch
+from weft.frontend.mixed import Mixed, benign, from_either, note_mixed
+from weft.frontend.nested import keep_rows, share_rows
 from weft.frontend.source import parsed
+from weft.frontend.statements import assign_target
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
 from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
@@ -60,50 +66,18 @@ class Comprehensions(Tasks):
         """The items of a comprehension: as a list, or (not `lists`) as the array that np.array makes of them."""
         if any(generator.is_async for generator in node.generators):
             raise self.unsupported(node, "an asynchronous comprehension")
-        first = self._run_of(node.generators[0])
+        first = _run_of(self, node.generators[0])
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         try:
-            items = self._compile_time_items(node, first)
+            items = _compile_time_items(self, node, first)
             if items is not None:
                 return Tuple(tuple(items), is_list=True)
             simple = len(node.generators) == 1 and not node.generators[0].ifs
-            if simple and not isinstance(first, Generator) and not self._is_watched(node.generators[0]):
+            if simple and not isinstance(first, Generator) and not _is_watched(self, node.generators[0]):
                 return self._list_buffer(node, node.generators[0], first, lists)
-            return self._grown_list(node, first)
+            return _grown_list(self, node, first)
         finally:
             self.scope.values, self.scope.stale, self.scope.known = saved, stale, self.scope.known & known
-
-    def _compile_time_items(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> list[Value] | None:
-        if not isinstance(first, Tuple):
-            return None
-        with self.emitter.capture() as block:
-            items = self._at_compile_time(node, 0, first)
-        if items is not None:
-            self.emitter.blocks[-1].extend(block)
-        return items
-
-    def _at_compile_time(
-        self, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None = None
-    ) -> list[Value] | None:
-        """The items, if every loop runs over a tuple and every condition is known; None if not."""
-        if level == len(node.generators):
-            return [self.evaluate(node.elt)]
-        generator = node.generators[level]
-        iterable = first if first is not None else self._run_of(generator)
-        if not isinstance(iterable, Tuple):
-            return None
-        items: list[Value] = []
-        for item in iterable.items:
-            self.assign_target(generator.target, item, node)
-            truths = [self.truth(self.evaluate(test), test) for test in generator.ifs]
-            if not all(isinstance(truth, bool) for truth in truths):
-                return None
-            if all(truths):
-                found = self._at_compile_time(node, level + 1)
-                if found is None:
-                    return None
-                items += found
-        return items
 
     # --- one loop ---------------------------------------------------------------------------------------------------
 
@@ -115,25 +89,25 @@ class Comprehensions(Tasks):
         trips = emitter.stable(items.trips)
         dim = Dim(emitter.fresh("q"), ZERO, trips)
         with emitter.capture() as block, emitter.inside(dim), self._looking_at(generator, iterable):
-            self.assign_target(generator.target, items.item(Var(dim.var)), node)
+            assign_target(self, generator.target, items.item(Var(dim.var)), node)
             value = self.evaluate(node.elt)
-            nested = lists and self._is_nested(node, value, dim, block)
+            nested = lists and _is_nested(self, node, value, dim, block)
             if isinstance(value, Tuple) and value.is_list and not nested:
-                value = self.literal_list(value, node)
+                value = literal_list(self, value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
-        self.watch(items, block, generator)
+        watch(self, items, block, generator)
         several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
         several = several or (isinstance(value, Array) and not value.is_list)
-        if nested or (lists and several and self._has_layout(value)):
-            return self._grown_list(node, iterable)
+        if nested or (lists and several and _has_layout(self, value)):
+            return _grown_list(self, node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
-        elif isinstance(value, Array) and (value.is_list or not lists) and not self._varies(value, dim):
+        elif isinstance(value, Array) and (value.is_list or not lists) and not _varies(self, value, dim):
             if lists:
-                self.keep_rows(value)
-            shape = self._outside_shape(value, block, node)
+                keep_rows(self, value)
+            shape = _outside_shape(self, value, block, node)
             buffer = emitter.allocate("list", value.type, (trips, *shape))
             self.row_sites[buffer.name] = self.site(node)
             inner, at = emitter.domain(shape)
@@ -143,86 +117,7 @@ class Comprehensions(Tasks):
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    def _has_layout(self, value: Value) -> bool:
-        """Whether a list of such items has a native form.  What they need is emitted where they are made."""
-        with self.emitter.capture():
-            return self.layout(value) is not None
-
-    def _is_nested(self, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
-        """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
-        if isinstance(value, Tuple) and value.is_list:
-            return not value.items or self.named(value) or self.site(node) in self.emitter.decisions.nested
-        if isinstance(value, (Records, Dict)):
-            return not (isinstance(value, Records) and value.is_deque)
-        if not isinstance(value, Array) or not value.is_list:
-            return False
-        if value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim):
-            return True
-        if value.view is not None and all(not isinstance(n, Alloc) or n.buffer != value.view.buffer for n in block):
-            return True  # it was there before, and has other names or places
-        inside = self.written_by(block)
-        return any(walk.expr_buffers(extent) & inside for extent in value.shape)
-
-    def _varies(self, value: Array, dim: Dim) -> bool:
-        return arrays.depends_on(arrays.count(value.shape), {dim.var})
-
-    def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
-        """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
-        inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
-        for extent in value.shape:
-            if walk.expr_buffers(extent) & inside:
-                raise self.unsupported(node, "a list of lists whose inner length is computed in the comprehension")
-        return value.shape
-
     # --- several loops, conditions ----------------------------------------------------------------------------------
-
-    def _grown_list(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
-        """The list grows as the loops run: conditions may change what they look at, so they are evaluated once."""
-        made = self.started("list", Tuple((), is_list=True), is_deque=False)
-
-        def put() -> None:
-            self.list_method(made, "append", [self.evaluate(node.elt)], node)
-
-        self._run_loops(node, 0, first, put)
-        return made
-
-    def _run_loops(self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]) -> None:
-        """The loops and conditions from `level` on, with what `visit` emits inside."""
-        if level == len(node.generators):
-            visit()
-            return
-        emitter = self.emitter
-        generator = node.generators[level]
-        iterable = first if first is not None else self._run_of(generator)
-        if isinstance(iterable, Tuple):
-            for item in iterable.items:
-                self.assign_target(generator.target, item, node)
-                self._conditions(node, level, generator.ifs, visit)
-            return
-        if isinstance(iterable, Generator):
-
-            def each(item: Value) -> None:
-                self.assign_target(generator.target, item, node)
-                self._conditions(node, level, generator.ifs, visit)
-
-            self.run_generator(iterable, each, node)
-            return
-        items = self.iteration(iterable, node)
-        if self._is_watched(generator):
-            with self._step_by_step(items) as here, self._looking_at(generator, iterable):
-                self.assign_target(generator.target, items.item(here), node)
-                self._conditions(node, level, generator.ifs, visit)
-            return
-        dim = Dim(emitter.fresh("q"), ZERO, emitter.stable(items.trips))
-        with emitter.capture() as block, emitter.inside(dim), self._looking_at(generator, iterable):
-            self.assign_target(generator.target, items.item(Var(dim.var)), node)
-            self._conditions(node, level, generator.ifs, visit)
-        self.watch(items, block, generator)
-        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
-
-    def _run_of(self, generator: ast.comprehension) -> Value:
-        self.looked_at.clear()
-        return self.evaluate_run(generator.iter)
 
     @contextmanager
     def _looking_at(self, generator: ast.comprehension, iterable: Value) -> Iterator[None]:
@@ -231,9 +126,6 @@ class Comprehensions(Tasks):
             self.looked_at.append(iterable)
         with self.running_through(generator.iter):
             yield
-
-    def _is_watched(self, node: ast.AST) -> bool:
-        return (self.scope.path, id(node)) in self.emitter.decisions.watched
 
     @contextmanager
     def _step_by_step(self, items: Iterable) -> Iterator[Expr]:
@@ -245,20 +137,6 @@ class Comprehensions(Tasks):
             position.set(Op("add", (here, ONE), INT))
             yield here
 
-    def _conditions(self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]) -> None:
-        if not tests:
-            self._run_loops(node, level + 1, None, visit)
-            return
-        truth = self.truth(self.evaluate(tests[0]), tests[0])
-        if isinstance(truth, bool):
-            if truth:
-                self._conditions(node, level, tests[1:], visit)
-            return
-        emitter = self.emitter
-        with emitter.capture() as block:
-            self._conditions(node, level, tests[1:], visit)
-        emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
-
     def listed(self, value: Value, title: str = "list") -> Value:
         """list(value); `title` tells lists apart that one expression makes."""
         value = masks.settled(value, self.emitter)
@@ -266,7 +144,7 @@ class Comprehensions(Tasks):
             site = (self.site(self.statement)[0], f"a copy, {title}") if not value.items else None
             return replace(value, is_list=True, named=None, key=None, is_deque=False, site=site)
         if isinstance(value, Array) and (value.rank == 1 or value.is_list):
-            self.share_rows(value)
+            share_rows(self, value)
             return arrays.materialise(replace(value, is_list=True, growing=None), self.emitter, "list")
         emitter = self.emitter
         run = self.iteration(value, None)
@@ -274,172 +152,329 @@ class Comprehensions(Tasks):
         dim = Dim(emitter.fresh("q"), ZERO, trips)
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
-        changing = bool((walk.expr_buffers(run.trips) | run.watches) & self.written_by(block))
+        changing = bool((walk.expr_buffers(run.trips) | run.watches) & written_by(self, block))
         if changing or not isinstance(item, Scalar) or self.is_choice(item):
-            return self._listed_one_by_one(run, None if changing else trips, item, title)
+            return _listed_one_by_one(self, run, None if changing else trips, item, title)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    def _listed_one_by_one(self, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
-        """A list of items that are more than numbers; no `trips`: making them changes what is run through."""
-        if not is_text(first) and not self._has_layout(first):
-            raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
-        made = self.started(title, Tuple((), is_list=True), is_deque=False)
-        with self._step_by_step(run) if trips is None else loop(self.emitter, ZERO, trips) as position:
-            self.list_method(made, "append", [run.item(position)], self.statement)
-        return made
-
-    def mapped(self, function: Value, items: Value) -> Value:
-        """The list of function(item)."""
-        node = self.calling
-        run = self.iteration(items, node)
-        return self.listed(Iterable(run.trips, lambda q: self.call(function, [run.item(q)], {}, node)), "keys")
-
     calling: ast.AST
 
     def as_run(self, value: Value) -> Value:
         """A sequence that can be run through at run time: a compile-time list goes into memory."""
-        return self.literal_list(value, None) if isinstance(value, Tuple) else value
+        return literal_list(self, value, None) if isinstance(value, Tuple) else value
 
     # --- folds ------------------------------------------------------------------------------------------------------
 
     def _eval_dictcomp(self, node: ast.DictComp) -> Value:
-        return self._keyed(node, node.key, node.value)
+        return _keyed(self, node, node.key, node.value)
 
     def _eval_setcomp(self, node: ast.SetComp) -> Value:
-        return self._keyed(node, node.elt, None)
-
-    def _keyed(self, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
-        first = self._run_of(node.generators[0])
-        saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
-        made = self.new_dict(node, is_set=value is None)
-
-        def put() -> None:
-            parts = self.evaluate_all([key] if value is None else [key, value])
-            self.store_item(made, parts[0], None if value is None else parts[1], node)
-
-        try:
-            self._run_loops(node, 0, first, put)
-        finally:
-            self.scope.values, self.scope.stale, self.scope.known = saved, stale, self.scope.known & known
-        return made
-
-    def fold_generator(self, function: Any, node: ast.Call) -> Value:
-        """sum, any, all, min, max of a generator: the loop, without the list."""
-        generator = node.args[0]
-        assert isinstance(generator, ast.GeneratorExp)
-        if len(node.args) != 1 or node.keywords:
-            raise self.unsupported(node, f"{function.__name__}() of a generator with more arguments")
-        simple = len(generator.generators) == 1 and not generator.generators[0].ifs
-        if function in (min, max):
-            values = self.comprehension(generator, lists=True)
-            return self.call(Object(function), [values], {}, node)
-        first = self.evaluate_run(generator.generators[0].iter)
-        if function is sum and simple and not isinstance(first, (Tuple, Generator)):
-            try:
-                return self._simple_sum(generator, first, node)
-            except Choosing:
-                simple = False
-            except _Arrays:
-                rows = self.comprehension(generator, lists=False)
-                assert isinstance(rows, Array)
-                return self.call(Object(sum), [replace(rows, is_list=False)], {}, node)
-        if function is sum and isinstance(first, Tuple):
-            saved, known = dict(self.scope.values), set(self.scope.known)
-            items = self._compile_time_items(generator, first)
-            self.scope.values, self.scope.known = saved, self.scope.known & known
-            if items is not None:
-                total: Value = Scalar(ZERO)
-                for item in items:
-                    total = self.binary("add", total, item, node, self.at(node))
-                self.refuse_compensated(total, len(items))
-                return total
-        # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
-        tree: ast.FunctionDef | None = getattr(node, "fold", None)
-        if tree is None:
-            tree = _fold(function, generator)
-            setattr(node, "fold", tree)  # noqa: B010
-        result = self.closure_call(tree, [first], node)
-        if function is sum:
-            self.refuse_compensated(result)
-        return result
-
-    def refuse_compensated(self, total: Value, items: int | None = None) -> None:
-        """Refuse a plain sum of Python's floats where Python's own is compensated (which two items do not show)."""
-        if COMPENSATED and isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2):
-            raise Unsupported(self.emitter.span, "sum() of floats that are not in a list", "make a list of them first")
+        return _keyed(self, node, node.elt, None)
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def _simple_sum(self, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
-        saved, known = dict(self.scope.values), set(self.scope.known)
-
-        def item(value: Value) -> Value:
-            self.assign_target(generator.generators[0].target, value, node)
-            return self.evaluate(generator.elt)
-
-        try:
-            return self._accumulate(iterable, Scalar(ZERO), item, node)
-        finally:
-            self.scope.values = {k: v for k, v in self.scope.values.items() if k in saved} | saved
-            self.scope.known &= known
-
     def accumulate(self, iterable: Value, start: Value) -> Value:
-        return self._accumulate(iterable, start, lambda value: value, None)
+        return _accumulate(self, iterable, start, lambda value: value, None)
 
-    def _accumulate(self, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
-        """start + item + item + ..., in order."""
-        emitter = self.emitter
-        items = self.iteration(iterable, node)
-        if not isinstance(start, Scalar):
-            raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
-        key = (hash((self.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
-        of = emitter.decisions.slot_types.get(key, start.type)
-        total = emitter.declare("sum", of)
-        trips = emitter.stable(items.trips)
-        emitter.assign((), total.name, (), arith.cast(start.expr, of))
-        dim = Dim(emitter.fresh("q"), ZERO, trips)
-        held = Scalar(Read(total.name, (), of))
-        rest = emitter.declare("rest", of).name if COMPENSATED and of == FLOAT else None
-        if rest is not None:
-            emitter.assign((), rest, (), Const(0.0, of))
-        with emitter.capture() as block, emitter.inside(dim):
-            value = item(items.item(Var(dim.var)))
-            if not isinstance(value, Scalar):
-                if isinstance(value, Array):
-                    raise _Arrays
-                raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
-            if self.from_either(value.expr):
-                raise Choosing
-            added = self.scalar_binary("add", held, value)
-            self._widen(key, of, added.type)
-            if rest is not None:
-                lost = _lost(held.expr, arith.cast(value.expr, of), added.expr)
-                emitter.assign((), rest, (), Op("add", (Read(rest, (), of), lost), of))
-            emitter.assign((), total.name, (), added.expr)
-        if (walk.expr_buffers(items.trips) | items.watches) & self.written_by(block):
-            raise self.unsupported(node, "sum() of what changes the list it runs through", "add the items in a loop")
-        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
-        if rest is not None:
-            lost = Read(rest, (), of)
-            there = Op("and", (Op("ne", (lost, Const(0.0, of)), BOOL), Op("isfinite", (lost,), BOOL)), BOOL)
-            emitter.assign((), total.name, (), Op("select", (there, Op("add", (held.expr, lost), of), held.expr), of))
-        if not self.benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
-            # sum([]) is the start itself: an int, whatever the items would have been.
-            some = emitter.snapshot(Op("gt", (trips, ZERO), BOOL), "some")
-            read, other, empty = (Read(total.name, (), of) for _ in range(3))
-            self.note_mixed(read, Mixed(some, other, arith.cast(empty, start.type)))
-            return Scalar(read)
-        return held
 
-    def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
-        wider = join(of, new)
-        if wider != of:
-            self.emitter.decisions.slot_types[key] = wider
-            raise Restart
+def _compile_time_items(
+    builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, first: Value
+) -> list[Value] | None:
+    if not isinstance(first, Tuple):
+        return None
+    with builder.emitter.capture() as block:
+        items = _at_compile_time(builder, node, 0, first)
+    if items is not None:
+        builder.emitter.blocks[-1].extend(block)
+    return items
+
+
+def _at_compile_time(
+    builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None = None
+) -> list[Value] | None:
+    """The items, if every loop runs over a tuple and every condition is known; None if not."""
+    if level == len(node.generators):
+        return [builder.evaluate(node.elt)]
+    generator = node.generators[level]
+    iterable = first if first is not None else _run_of(builder, generator)
+    if not isinstance(iterable, Tuple):
+        return None
+    items: list[Value] = []
+    for item in iterable.items:
+        assign_target(builder, generator.target, item, node)
+        truths = [builder.truth(builder.evaluate(test), test) for test in generator.ifs]
+        if not all(isinstance(truth, bool) for truth in truths):
+            return None
+        if all(truths):
+            found = _at_compile_time(builder, node, level + 1)
+            if found is None:
+                return None
+            items += found
+    return items
+
+
+def _has_layout(builder: Comprehensions, value: Value) -> bool:
+    """Whether a list of such items has a native form.  What they need is emitted where they are made."""
+    with builder.emitter.capture():
+        return builder.layout(value) is not None
+
+
+def _is_nested(builder: Comprehensions, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
+    """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
+    if isinstance(value, Tuple) and value.is_list:
+        return not value.items or builder.named(value) or builder.site(node) in builder.emitter.decisions.nested
+    if isinstance(value, (Records, Dict)):
+        return not (isinstance(value, Records) and value.is_deque)
+    if not isinstance(value, Array) or not value.is_list:
+        return False
+    if (
+        value.growing is not None
+        or builder.site(node) in builder.emitter.decisions.nested
+        or _varies(builder, value, dim)
+    ):
+        return True
+    if value.view is not None and all(not isinstance(n, Alloc) or n.buffer != value.view.buffer for n in block):
+        return True  # it was there before, and has other names or places
+    inside = written_by(builder, block)
+    return any(walk.expr_buffers(extent) & inside for extent in value.shape)
+
+
+def _varies(builder: Comprehensions, value: Array, dim: Dim) -> bool:
+    return arrays.depends_on(arrays.count(value.shape), {dim.var})
+
+
+def _outside_shape(builder: Comprehensions, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
+    """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
+    inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
+    for extent in value.shape:
+        if walk.expr_buffers(extent) & inside:
+            raise builder.unsupported(node, "a list of lists whose inner length is computed in the comprehension")
+    return value.shape
+
+
+def _grown_list(builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
+    """The list grows as the loops run: conditions may change what they look at, so they are evaluated once."""
+    made = started(builder, "list", Tuple((), is_list=True), is_deque=False)
+
+    def put() -> None:
+        builder.list_method(made, "append", [builder.evaluate(node.elt)], node)
+
+    _run_loops(builder, node, 0, first, put)
+    return made
+
+
+def _run_loops(
+    builder: Comprehensions, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
+) -> None:
+    """The loops and conditions from `level` on, with what `visit` emits inside."""
+    if level == len(node.generators):
+        visit()
+        return
+    emitter = builder.emitter
+    generator = node.generators[level]
+    iterable = first if first is not None else _run_of(builder, generator)
+    if isinstance(iterable, Tuple):
+        for item in iterable.items:
+            assign_target(builder, generator.target, item, node)
+            _conditions(builder, node, level, generator.ifs, visit)
+        return
+    if isinstance(iterable, Generator):
+
+        def each(item: Value) -> None:
+            assign_target(builder, generator.target, item, node)
+            _conditions(builder, node, level, generator.ifs, visit)
+
+        builder.run_generator(iterable, each, node)
+        return
+    items = builder.iteration(iterable, node)
+    if _is_watched(builder, generator):
+        with builder._step_by_step(items) as here, builder._looking_at(generator, iterable):
+            assign_target(builder, generator.target, items.item(here), node)
+            _conditions(builder, node, level, generator.ifs, visit)
+        return
+    dim = Dim(emitter.fresh("q"), ZERO, emitter.stable(items.trips))
+    with emitter.capture() as block, emitter.inside(dim), builder._looking_at(generator, iterable):
+        assign_target(builder, generator.target, items.item(Var(dim.var)), node)
+        _conditions(builder, node, level, generator.ifs, visit)
+    watch(builder, items, block, generator)
+    emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+
+
+def _run_of(builder: Comprehensions, generator: ast.comprehension) -> Value:
+    builder.looked_at.clear()
+    return evaluate_run(builder, generator.iter)
+
+
+def _is_watched(builder: Comprehensions, node: ast.AST) -> bool:
+    return (builder.scope.path, id(node)) in builder.emitter.decisions.watched
+
+
+def _conditions(
+    builder: Comprehensions, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
+) -> None:
+    if not tests:
+        _run_loops(builder, node, level + 1, None, visit)
+        return
+    truth = builder.truth(builder.evaluate(tests[0]), tests[0])
+    if isinstance(truth, bool):
+        if truth:
+            _conditions(builder, node, level, tests[1:], visit)
+        return
+    emitter = builder.emitter
+    with emitter.capture() as block:
+        _conditions(builder, node, level, tests[1:], visit)
+    emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
+
+
+def _listed_one_by_one(builder: Comprehensions, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
+    """A list of items that are more than numbers; no `trips`: making them changes what is run through."""
+    if not is_text(first) and not _has_layout(builder, first):
+        raise builder.unsupported(None, "a list of these", "append the items in a loop", item=first)
+    made = started(builder, title, Tuple((), is_list=True), is_deque=False)
+    with builder._step_by_step(run) if trips is None else loop(builder.emitter, ZERO, trips) as position:
+        builder.list_method(made, "append", [run.item(position)], builder.statement)
+    return made
+
+
+def mapped(builder: Comprehensions, function: Value, items: Value) -> Value:
+    """The list of function(item)."""
+    node = builder.calling
+    run = builder.iteration(items, node)
+    return builder.listed(Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node)), "keys")
+
+
+def _keyed(builder: Comprehensions, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
+    first = _run_of(builder, node.generators[0])
+    saved, stale, known = dict(builder.scope.values), set(builder.scope.stale), set(builder.scope.known)
+    made = builder.new_dict(node, is_set=value is None)
+
+    def put() -> None:
+        parts = builder.evaluate_all([key] if value is None else [key, value])
+        store_item(builder, made, parts[0], None if value is None else parts[1], node)
+
+    try:
+        _run_loops(builder, node, 0, first, put)
+    finally:
+        builder.scope.values, builder.scope.stale, builder.scope.known = saved, stale, builder.scope.known & known
+    return made
+
+
+def fold_generator(builder: Comprehensions, function: Any, node: ast.Call) -> Value:
+    """sum, any, all, min, max of a generator: the loop, without the list."""
+    generator = node.args[0]
+    assert isinstance(generator, ast.GeneratorExp)
+    if len(node.args) != 1 or node.keywords:
+        raise builder.unsupported(node, f"{function.__name__}() of a generator with more arguments")
+    simple = len(generator.generators) == 1 and not generator.generators[0].ifs
+    if function in (min, max):
+        values = builder.comprehension(generator, lists=True)
+        return builder.call(Object(function), [values], {}, node)
+    first = evaluate_run(builder, generator.generators[0].iter)
+    if function is sum and simple and not isinstance(first, (Tuple, Generator)):
+        try:
+            return _simple_sum(builder, generator, first, node)
+        except Choosing:
+            simple = False
+        except _Arrays:
+            rows = builder.comprehension(generator, lists=False)
+            assert isinstance(rows, Array)
+            return builder.call(Object(sum), [replace(rows, is_list=False)], {}, node)
+    if function is sum and isinstance(first, Tuple):
+        saved, known = dict(builder.scope.values), set(builder.scope.known)
+        items = _compile_time_items(builder, generator, first)
+        builder.scope.values, builder.scope.known = saved, builder.scope.known & known
+        if items is not None:
+            total: Value = Scalar(ZERO)
+            for item in items:
+                total = builder.binary("add", total, item, node, builder.at(node))
+            refuse_compensated(builder, total, len(items))
+            return total
+    # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
+    tree: ast.FunctionDef | None = getattr(node, "fold", None)
+    if tree is None:
+        tree = _fold(function, generator)
+        setattr(node, "fold", tree)  # noqa: B010
+    result = builder.closure_call(tree, [first], node)
+    if function is sum:
+        refuse_compensated(builder, result)
+    return result
+
+
+def refuse_compensated(builder: Comprehensions, total: Value, items: int | None = None) -> None:
+    """Refuse a plain sum of Python's floats where Python's own is compensated (which two items do not show)."""
+    if COMPENSATED and isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2):
+        raise Unsupported(builder.emitter.span, "sum() of floats that are not in a list", "make a list of them first")
+
+
+def _simple_sum(builder: Comprehensions, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
+    saved, known = dict(builder.scope.values), set(builder.scope.known)
+
+    def item(value: Value) -> Value:
+        assign_target(builder, generator.generators[0].target, value, node)
+        return builder.evaluate(generator.elt)
+
+    try:
+        return _accumulate(builder, iterable, Scalar(ZERO), item, node)
+    finally:
+        builder.scope.values = {k: v for k, v in builder.scope.values.items() if k in saved} | saved
+        builder.scope.known &= known
+
+
+def _accumulate(builder: Comprehensions, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
+    """start + item + item + ..., in order."""
+    emitter = builder.emitter
+    items = builder.iteration(iterable, node)
+    if not isinstance(start, Scalar):
+        raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
+    key = (hash((builder.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
+    of = emitter.decisions.slot_types.get(key, start.type)
+    total = emitter.declare("sum", of)
+    trips = emitter.stable(items.trips)
+    emitter.assign((), total.name, (), arith.cast(start.expr, of))
+    dim = Dim(emitter.fresh("q"), ZERO, trips)
+    held = Scalar(Read(total.name, (), of))
+    rest = emitter.declare("rest", of).name if COMPENSATED and of == FLOAT else None
+    if rest is not None:
+        emitter.assign((), rest, (), Const(0.0, of))
+    with emitter.capture() as block, emitter.inside(dim):
+        value = item(items.item(Var(dim.var)))
+        if not isinstance(value, Scalar):
+            if isinstance(value, Array):
+                raise _Arrays
+            raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
+        if from_either(builder, value.expr):
+            raise Choosing
+        added = scalar_binary(builder, "add", held, value)
+        _widen(builder, key, of, added.type)
+        if rest is not None:
+            lost = _lost(held.expr, arith.cast(value.expr, of), added.expr)
+            emitter.assign((), rest, (), Op("add", (Read(rest, (), of), lost), of))
+        emitter.assign((), total.name, (), added.expr)
+    if (walk.expr_buffers(items.trips) | items.watches) & written_by(builder, block):
+        raise builder.unsupported(node, "sum() of what changes the list it runs through", "add the items in a loop")
+    emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+    if rest is not None:
+        lost = Read(rest, (), of)
+        there = Op("and", (Op("ne", (lost, Const(0.0, of)), BOOL), Op("isfinite", (lost,), BOOL)), BOOL)
+        emitter.assign((), total.name, (), Op("select", (there, Op("add", (held.expr, lost), of), held.expr), of))
+    if not benign(builder, start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
+        # sum([]) is the start itself: an int, whatever the items would have been.
+        some = emitter.snapshot(Op("gt", (trips, ZERO), BOOL), "some")
+        read, other, empty = (Read(total.name, (), of) for _ in range(3))
+        note_mixed(builder, read, Mixed(some, other, arith.cast(empty, start.type)))
+        return Scalar(read)
+    return held
+
+
+def _widen(builder: Comprehensions, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
+    wider = join(of, new)
+    if wider != of:
+        builder.emitter.decisions.slot_types[key] = wider
+        raise Restart
 
 
 def _lost(total: Expr, item: Expr, added: Expr) -> Expr:

@@ -13,9 +13,18 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks, reasons
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.items import all_parts, as_value, is_plain_text, row_of
-from weft.frontend.mixed import MixedNumbers
+from weft.frontend.mixed import (
+    MixedNumbers,
+    benign,
+    from_either,
+    held_choice,
+    hold_whole,
+    may_be_python,
+    note_held,
+    type_may_differ,
+)
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.slots import arrays_in
+from weft.frontend.slots import arrays_in, assign_array, open_late
 from weft.frontend.values import (
     Array,
     Dict,
@@ -68,7 +77,7 @@ class Core(MixedNumbers):
         """name = value"""
         value = value if isinstance(value, Flat) else masks.settled(value, self.emitter)
         if name in self.scope.outer:
-            self._bind_outside(name, value)
+            _bind_outside(self, name, value)
             return
         self.scope.unbound.discard(name)
         self.scope.stale.discard(name)
@@ -86,46 +95,7 @@ class Core(MixedNumbers):
             made = arrays.materialise(value, self.emitter, name)
             self.scope.values[name] = arrays.read_only(made) if value.fixed else made
         else:
-            self.scope.values[name] = self.steady(self.made_arrays(value))
-
-    def _bind_outside(self, name: str, value: Value) -> None:
-        """name = value in the function that the name is a variable of."""
-        inner, owner = self.scope, self.scope.parent
-        while owner is not None and (name in owner.outer or name not in owner.slots):
-            owner = owner.parent
-        if owner is None:
-            raise Unsupported(self.emitter.span, f"an assignment to {name} of an enclosing function")
-        self.scope = owner
-        try:
-            self.bind(name, value)
-        finally:
-            self.scope = inner
-        self.emitter.mutations += 1  # operands to the left of the call have the value from before
-
-    def steady(self, value: Value) -> Value:
-        """A list or object among others, whatever becomes of the variable that tells which it is."""
-        row = row_of(value)
-        if row is None:
-            return value
-        kept = self.emitter.snapshot(row, "number")
-        return value if kept == row else self.renumbered(value, kept)
-
-    def kept_items(self, value: Value) -> Value:
-        """A tuple, list or range whose numbers stay what they are now, whatever becomes of variables they come from."""
-        if isinstance(value, Range):
-            stable = self.emitter.stable
-            return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
-        if not isinstance(value, Tuple) or not value.items:
-            return self.steady(value)
-        made = self.made_arrays(value)
-        assert isinstance(made, Tuple)
-        value = made
-        items = tuple(
-            Scalar(self._kept(item.expr, "item")) if isinstance(item, Scalar) else self.kept_items(item)
-            for item in value.items
-        )
-        same = all(new == old for new, old in zip(items, value.items))
-        return value if same else replace(value, items=items)
+            self.scope.values[name] = steady(self, self.made_arrays(value))
 
     def _kept(self, expr: Expr, name: str) -> Expr:
         """The value in a scalar of its own; a choice between types stays one."""
@@ -133,35 +103,30 @@ class Core(MixedNumbers):
         choice = self.mixed_exprs.get(id(expr))
         lost = self.lost(expr)
         if isinstance(kept, Read) and kept.buffer in self.emitter.buffers:
-            self.note_held(expr, self.emitter.buffers[kept.buffer])
+            note_held(self, expr, self.emitter.buffers[kept.buffer])
         if isinstance(kept, Read) and choice is not None:
             for side in (choice.then, choice.orelse):
-                self.hold_whole(side, kept.type)
-            kept = self.held_choice(kept, choice)
+                hold_whole(self, side, kept.type)
+            kept = held_choice(self, kept, choice)
         elif isinstance(kept, Read) and lost is not None:
             self.widened[kept.buffer] = self.widened[lost]
         return kept
 
-    def changes_type(self, slot: Slot) -> bool:
-        """Whether an earlier attempt found that a slot holds values of different types."""
-        known = self.emitter.decisions.slot_types.get(slot.key)
-        return known is not None and (slot.entry is None or slot.entry != known)
-
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
-        if self._holds_row(name, slot, value):
-            self._assign_row(name, slot, value)
+        if _holds_row(self, name, slot, value):
+            _assign_row(self, name, slot, value)
         elif isinstance(value, Scalar):
-            self._assign_scalar_slot(name, slot, value)
+            assign_scalar_slot(self, name, slot, value)
         elif isinstance(value, Array):
-            self._assign_array_slot(name, slot, value)
+            _assign_array_slot(self, name, slot, value)
         else:
             current = self.scope.values.get(name)
             numbers = isinstance(value, Tuple) and not value.is_list and all_parts(value)
             if numbers and isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
-                self._assign_parts(name, slot, value)
+                assign_parts(self, name, slot, value)
                 return
             if slot.buffer is None and (current is None or current == value):
-                if not self._lasting(value):
+                if not _lasting(self, value):
                     if numbers:
                         self.emitter.decisions.tupled.add(slot.key)
                         raise Restart
@@ -224,67 +189,9 @@ class Core(MixedNumbers):
     def own_copy(self, value: Dict, node: ast.AST) -> Dict:
         raise NotImplementedError
 
-    def _lasting(self, value: Value) -> bool:
-        """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
-        if isinstance(value, (Tuple, Slice)):
-            parts = value.items if isinstance(value, Tuple) else (value.lo, value.hi, value.step)
-            return all(part is None or self._lasting(part) for part in parts)
-        if not isinstance(value, Scalar) or isinstance(value.expr, Const):
-            return True
-        form = affine(value.expr)
-        return form is not None and all(symbol in self.emitter.symbols for symbol, _ in form.terms)
-
-    def slot_type(self, slot: Slot, of: ScalarType) -> ScalarType:
-        """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
-        known = self.emitter.decisions.slot_types.get(slot.key)
-        joined = of if known is None else join(known, of)
-        if slot.key in self.emitter.decisions.roomy and joined.dtype.is_integer:
-            joined = INT
-        if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
-            if not self.widens(slot, joined):
-                self.emitter.decisions.slot_types[slot.key] = joined
-                raise Restart
-        self.emitter.decisions.slot_types[slot.key] = joined
-        return joined
-
     def widens(self, slot: Slot, of: ScalarType) -> bool:
         """Whether this attempt goes on with a slot that becomes wider, in order to find all such slots."""
         raise NotImplementedError
-
-    def _assign_scalar_slot(self, name: str, slot: Slot, value: Scalar) -> None:
-        current = self.scope.values.get(name)
-        if current is not None and not isinstance(current, Scalar):
-            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
-        of = self.slot_type(slot, value.type)
-        if slot.buffer is None:
-            slot.buffer = self.emitter.declare(name, of)
-        slot.history.append(value.type)
-        if value.type.weak and not of.weak:
-            self.undecided.add(slot.buffer.name)
-        self._write_number(name, slot, slot.buffer, value.expr)
-
-    def _write_number(self, name: str, slot: Slot, buffer: Buffer, value: Expr) -> None:
-        """A number written to its slot, and what its Python type was."""
-        held = Read(buffer.name, (), buffer.type)
-        if slot.key in self.emitter.decisions.tagged:
-            self._tag(slot, value, held)
-        elif self.from_either(value):
-            self.emitter.decisions.roomy.add(slot.key)
-            self.emitter.decisions.tagged[slot.key] = None
-            raise Restart
-        elif not self.benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
-            self.widened[buffer.name] = slot.key
-        slot.doubtful = slot.doubtful or self.may_be_python(value) or self._type_may_differ(value, value.type)
-        self.hold_whole(value, buffer.type)
-        self.note_held(value, buffer, slot)
-        self.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))
-        self.scope.values[name] = Scalar(held)
-
-    def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
-        current = self.scope.values.get(name)
-        if slot.buffer is None and current is not None and not isinstance(current, Array):
-            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
-        self.assign_array(name, slot, value)
 
     def _part_from(self, name: str, buffer: Buffer) -> None:
         """Other names of a slot's memory keep its contents, in memory of their own, when `name` gets a new array."""
@@ -295,28 +202,12 @@ class Core(MixedNumbers):
                 if not any(_shows(array, buffer) for array in arrays_in(value)):
                     continue
                 if scope.bound_in.get(other) is self.emitter.blocks[-1] and not isinstance(value, Struct):
-                    scope.values[other] = self._parted(value, buffer, other)
+                    scope.values[other] = _parted(self, value, buffer, other)
                 else:
                     scope.stale.add(other)  # a copy made here would exist on one path only, or not be the object's
 
     def other_scopes(self) -> Iterator[Scope]:
         raise NotImplementedError
-
-    def _parted(self, value: Value, buffer: Buffer, name: str) -> Value:
-        if isinstance(value, Tuple):
-            return replace(value, items=tuple(self._parted(item, buffer, name) for item in value.items))
-        if isinstance(value, Maybe):
-            return replace(value, held=self._parted(value.held, buffer, name))
-        if isinstance(value, Array) and _shows(value, buffer):
-            return arrays.materialise(value, self.emitter, name)
-        return value
-
-    def _changes_kind(self, name: str, old: Value, new: Value) -> Unsupported:
-        return Unsupported(
-            self.emitter.span,
-            f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch",
-            "use two names",
-        )
 
     def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
         """Make `names` slots until `close_slots`; values they have now are the slots' first contents."""
@@ -329,65 +220,23 @@ class Core(MixedNumbers):
             value = self.scope.values.get(name)
             if self.open_maybe(name, slot, value):
                 pass
-            elif value is not None and self._row_in_slot(name, value):
-                self._assign_row(name, slot, value)
+            elif value is not None and _row_in_slot(self, name, value):
+                _assign_row(self, name, slot, value)
             elif isinstance(value, Scalar):
-                self._open_scalar(name, slot, value)
+                _open_scalar(self, name, slot, value)
             elif isinstance(value, Array):
                 self.open_array(name, slot, value)
             elif isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
-                self._open_parts(name, slot, value)
+                _open_parts(self, name, slot, value)
             elif isinstance(value, Dict) and self.identity(value) in self.own:
                 self.scope.values[name] = self.own_copy(value, owner)
             elif value is None:
-                self.open_late(name, slot)
+                open_late(self, name, slot)
             self.scope.slots[name] = slot
             opened.append(name)
         return opened
 
-    def _open_scalar(self, name: str, slot: Slot, value: Scalar) -> None:
-        of = self.slot_type(slot, value.type)
-        slot.buffer = self.emitter.declare(name, of)
-        slot.entry = value.type
-        if value.type.weak and not of.weak:
-            self.undecided.add(slot.buffer.name)
-        self._write_number(name, slot, slot.buffer, value.expr)
-
     # A list among others that a loop carries: its number is in a slot.
-
-    def _row_in_slot(self, name: str, value: Value | None) -> bool:
-        """Whether a slot holds the number of a value; an array is copied as long as nobody could tell."""
-        is_array = isinstance(value, Array) and not value.is_list
-        shared = not is_array or (self.scope.path, name) in self.emitter.decisions.escaping
-        return shared and row_of(value) is not None
-
-    def _holds_row(self, name: str, slot: Slot, value: Value) -> bool:
-        """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
-        current = self.scope.values.get(name)
-        rows = self._row_in_slot(name, value), self._row_in_slot(name, current)
-        if not any(rows) or (all(rows) and current is not None and self.same_rows(current, value)):
-            return all(rows)
-        if isinstance(value, Dict) and isinstance(current, Dict) and not all(rows):
-            self.share_memory(current, value)
-        if slot.parts is None and slot.buffer is None and current is None:
-            return rows[0]
-        place = (self.scope.path, name)
-        if place in self.emitter.decisions.escaping or isinstance(current, Object):
-            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current or value, value))
-        self.emitter.decisions.escaping.add(place)
-        raise Restart
-
-    def renumbered(self, value: Value, row: Expr) -> Value:
-        """The list of another number among those of its kind."""
-        if isinstance(value, Struct):
-            return replace(value, row=row)
-        if isinstance(value, Dict):
-            assert value.table is not None
-            return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
-        if isinstance(value, Array) and not value.is_list:
-            return self.renumbered_array(value, row)
-        assert isinstance(value, (Array, Records)) and value.growing is not None
-        return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
 
     def renumbered_array(self, value: Array, row: Expr) -> Value:
         raise NotImplementedError
@@ -398,58 +247,13 @@ class Core(MixedNumbers):
     def share_memory(self, one: Dict, other: Dict) -> None:
         raise NotImplementedError
 
-    def _assign_row(self, name: str, slot: Slot, value: Value) -> None:
-        row = row_of(value)
-        assert row is not None
-        if slot.parts is None:
-            slot.parts = part_slots(slot, 1)
-            slot.parts[0].buffer = self.emitter.declare(f"{name}_number", INT)
-        buffer = slot.parts[0].buffer
-        assert buffer is not None
-        self.emitter.assign((), buffer.name, (), row)
-        self.scope.values[name] = self.renumbered(value, Read(buffer.name, (), INT))
-
     # A tuple of numbers that a loop carries: each number is a slot of its own.
-
-    def _open_parts(self, name: str, slot: Slot, value: Tuple) -> None:
-        slot.parts = part_slots(slot, len(value.items))
-        for part, item in zip(slot.parts, value.items):
-            title = part_name(name, part)
-            if isinstance(item, Scalar) and part.key not in self.emitter.decisions.missing:
-                self._open_scalar(title, part, item)
-            elif is_plain_text(item):
-                self._assign_slot(title, part, self.data_text(item))
-            elif not self.open_maybe(title, part, item):
-                self.scope.values[title] = item
-        self.scope.values[name] = self._assembled(name, slot, value)
-
-    def _assign_parts(self, name: str, slot: Slot, value: Tuple) -> None:
-        if slot.parts is None:
-            slot.parts = part_slots(slot, len(value.items))
-        if len(slot.parts) != len(value.items):
-            raise Unsupported(self.emitter.span, f"{name} is a tuple of different lengths", "use two names")
-        # All numbers are taken before one changes: p = (p[1], p[0]).
-        taken = [self._taken_part(item) for item in value.items]
-        for part, item in zip(slot.parts, taken):
-            self._assign_slot(part_name(name, part), part, item)
-        self.scope.values[name] = self._assembled(name, slot, value)
-
-    def _taken_part(self, item: Value) -> Value:
-        if isinstance(item, Maybe):
-            return self.kept_maybe(item, "part")
-        if is_plain_text(item):
-            return self.data_text(item)
-        return Scalar(self._kept(item.expr, "part")) if isinstance(item, Scalar) else item
 
     def kept_maybe(self, value: Maybe, name: str) -> Maybe:
         raise NotImplementedError
 
     def data_text(self, value: Value) -> Value:
         raise NotImplementedError
-
-    def _assembled(self, name: str, slot: Slot, value: Tuple) -> Tuple:
-        assert slot.parts is not None
-        return replace(value, items=tuple(self.scope.values[part_name(name, part)] for part in slot.parts))
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -510,11 +314,237 @@ class Core(MixedNumbers):
             self.emitter.decisions.changing.add(name)
             raise Restart
 
-    def written_by(self, nodes: Iterable[Node]) -> set[str]:
-        found: set[str] = set()
-        for node in nodes:
-            found |= walk.buffers_written(node)
-        return found
+
+def _bind_outside(builder: Core, name: str, value: Value) -> None:
+    """name = value in the function that the name is a variable of."""
+    inner, owner = builder.scope, builder.scope.parent
+    while owner is not None and (name in owner.outer or name not in owner.slots):
+        owner = owner.parent
+    if owner is None:
+        raise Unsupported(builder.emitter.span, f"an assignment to {name} of an enclosing function")
+    builder.scope = owner
+    try:
+        builder.bind(name, value)
+    finally:
+        builder.scope = inner
+    builder.emitter.mutations += 1  # operands to the left of the call have the value from before
+
+
+def steady(builder: Core, value: Value) -> Value:
+    """A list or object among others, whatever becomes of the variable that tells which it is."""
+    row = row_of(value)
+    if row is None:
+        return value
+    kept = builder.emitter.snapshot(row, "number")
+    return value if kept == row else renumbered(builder, value, kept)
+
+
+def kept_items(builder: Core, value: Value) -> Value:
+    """A tuple, list or range whose numbers stay what they are now, whatever becomes of variables they come from."""
+    if isinstance(value, Range):
+        stable = builder.emitter.stable
+        return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
+    if not isinstance(value, Tuple) or not value.items:
+        return steady(builder, value)
+    made = builder.made_arrays(value)
+    assert isinstance(made, Tuple)
+    value = made
+    items = tuple(
+        Scalar(builder._kept(item.expr, "item")) if isinstance(item, Scalar) else kept_items(builder, item)
+        for item in value.items
+    )
+    same = all(new == old for new, old in zip(items, value.items))
+    return value if same else replace(value, items=items)
+
+
+def changes_type(builder: Core, slot: Slot) -> bool:
+    """Whether an earlier attempt found that a slot holds values of different types."""
+    known = builder.emitter.decisions.slot_types.get(slot.key)
+    return known is not None and (slot.entry is None or slot.entry != known)
+
+
+def _lasting(builder: Core, value: Value) -> bool:
+    """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
+    if isinstance(value, (Tuple, Slice)):
+        parts = value.items if isinstance(value, Tuple) else (value.lo, value.hi, value.step)
+        return all(part is None or _lasting(builder, part) for part in parts)
+    if not isinstance(value, Scalar) or isinstance(value.expr, Const):
+        return True
+    form = affine(value.expr)
+    return form is not None and all(symbol in builder.emitter.symbols for symbol, _ in form.terms)
+
+
+def slot_type(builder: Core, slot: Slot, of: ScalarType) -> ScalarType:
+    """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
+    known = builder.emitter.decisions.slot_types.get(slot.key)
+    joined = of if known is None else join(known, of)
+    if slot.key in builder.emitter.decisions.roomy and joined.dtype.is_integer:
+        joined = INT
+    if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
+        if not builder.widens(slot, joined):
+            builder.emitter.decisions.slot_types[slot.key] = joined
+            raise Restart
+    builder.emitter.decisions.slot_types[slot.key] = joined
+    return joined
+
+
+def assign_scalar_slot(builder: Core, name: str, slot: Slot, value: Scalar) -> None:
+    current = builder.scope.values.get(name)
+    if current is not None and not isinstance(current, Scalar):
+        raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current, value))
+    of = slot_type(builder, slot, value.type)
+    if slot.buffer is None:
+        slot.buffer = builder.emitter.declare(name, of)
+    slot.history.append(value.type)
+    if value.type.weak and not of.weak:
+        builder.undecided.add(slot.buffer.name)
+    write_number(builder, name, slot, slot.buffer, value.expr)
+
+
+def write_number(builder: Core, name: str, slot: Slot, buffer: Buffer, value: Expr) -> None:
+    """A number written to its slot, and what its Python type was."""
+    held = Read(buffer.name, (), buffer.type)
+    if slot.key in builder.emitter.decisions.tagged:
+        builder._tag(slot, value, held)
+    elif from_either(builder, value):
+        builder.emitter.decisions.roomy.add(slot.key)
+        builder.emitter.decisions.tagged[slot.key] = None
+        raise Restart
+    elif not benign(builder, value.type, buffer.type) or type_may_differ(builder, value, buffer.type):
+        builder.widened[buffer.name] = slot.key
+    slot.doubtful = slot.doubtful or may_be_python(builder, value) or type_may_differ(builder, value, value.type)
+    hold_whole(builder, value, buffer.type)
+    note_held(builder, value, buffer, slot)
+    builder.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))
+    builder.scope.values[name] = Scalar(held)
+
+
+def _assign_array_slot(builder: Core, name: str, slot: Slot, value: Array) -> None:
+    current = builder.scope.values.get(name)
+    if slot.buffer is None and current is not None and not isinstance(current, Array):
+        raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current, value))
+    assign_array(builder, name, slot, value)
+
+
+def _parted(builder: Core, value: Value, buffer: Buffer, name: str) -> Value:
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_parted(builder, item, buffer, name) for item in value.items))
+    if isinstance(value, Maybe):
+        return replace(value, held=_parted(builder, value.held, buffer, name))
+    if isinstance(value, Array) and _shows(value, buffer):
+        return arrays.materialise(value, builder.emitter, name)
+    return value
+
+
+def changes_kind(builder: Core, name: str, old: Value, new: Value) -> Unsupported:
+    return Unsupported(
+        builder.emitter.span,
+        f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch",
+        "use two names",
+    )
+
+
+def _open_scalar(builder: Core, name: str, slot: Slot, value: Scalar) -> None:
+    of = slot_type(builder, slot, value.type)
+    slot.buffer = builder.emitter.declare(name, of)
+    slot.entry = value.type
+    if value.type.weak and not of.weak:
+        builder.undecided.add(slot.buffer.name)
+    write_number(builder, name, slot, slot.buffer, value.expr)
+
+
+def _row_in_slot(builder: Core, name: str, value: Value | None) -> bool:
+    """Whether a slot holds the number of a value; an array is copied as long as nobody could tell."""
+    is_array = isinstance(value, Array) and not value.is_list
+    shared = not is_array or (builder.scope.path, name) in builder.emitter.decisions.escaping
+    return shared and row_of(value) is not None
+
+
+def _holds_row(builder: Core, name: str, slot: Slot, value: Value) -> bool:
+    """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
+    current = builder.scope.values.get(name)
+    rows = _row_in_slot(builder, name, value), _row_in_slot(builder, name, current)
+    if not any(rows) or (all(rows) and current is not None and builder.same_rows(current, value)):
+        return all(rows)
+    if isinstance(value, Dict) and isinstance(current, Dict) and not all(rows):
+        builder.share_memory(current, value)
+    if slot.parts is None and slot.buffer is None and current is None:
+        return rows[0]
+    place = (builder.scope.path, name)
+    if place in builder.emitter.decisions.escaping or isinstance(current, Object):
+        raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current or value, value))
+    builder.emitter.decisions.escaping.add(place)
+    raise Restart
+
+
+def renumbered(builder: Core, value: Value, row: Expr) -> Value:
+    """The list of another number among those of its kind."""
+    if isinstance(value, Struct):
+        return replace(value, row=row)
+    if isinstance(value, Dict):
+        assert value.table is not None
+        return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
+    if isinstance(value, Array) and not value.is_list:
+        return builder.renumbered_array(value, row)
+    assert isinstance(value, (Array, Records)) and value.growing is not None
+    return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
+
+
+def _assign_row(builder: Core, name: str, slot: Slot, value: Value) -> None:
+    row = row_of(value)
+    assert row is not None
+    if slot.parts is None:
+        slot.parts = part_slots(slot, 1)
+        slot.parts[0].buffer = builder.emitter.declare(f"{name}_number", INT)
+    buffer = slot.parts[0].buffer
+    assert buffer is not None
+    builder.emitter.assign((), buffer.name, (), row)
+    builder.scope.values[name] = renumbered(builder, value, Read(buffer.name, (), INT))
+
+
+def _open_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
+    slot.parts = part_slots(slot, len(value.items))
+    for part, item in zip(slot.parts, value.items):
+        title = part_name(name, part)
+        if isinstance(item, Scalar) and part.key not in builder.emitter.decisions.missing:
+            _open_scalar(builder, title, part, item)
+        elif is_plain_text(item):
+            builder._assign_slot(title, part, builder.data_text(item))
+        elif not builder.open_maybe(title, part, item):
+            builder.scope.values[title] = item
+    builder.scope.values[name] = _assembled(builder, name, slot, value)
+
+
+def assign_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
+    if slot.parts is None:
+        slot.parts = part_slots(slot, len(value.items))
+    if len(slot.parts) != len(value.items):
+        raise Unsupported(builder.emitter.span, f"{name} is a tuple of different lengths", "use two names")
+    # All numbers are taken before one changes: p = (p[1], p[0]).
+    taken = [_taken_part(builder, item) for item in value.items]
+    for part, item in zip(slot.parts, taken):
+        builder._assign_slot(part_name(name, part), part, item)
+    builder.scope.values[name] = _assembled(builder, name, slot, value)
+
+
+def _taken_part(builder: Core, item: Value) -> Value:
+    if isinstance(item, Maybe):
+        return builder.kept_maybe(item, "part")
+    if is_plain_text(item):
+        return builder.data_text(item)
+    return Scalar(builder._kept(item.expr, "part")) if isinstance(item, Scalar) else item
+
+
+def _assembled(builder: Core, name: str, slot: Slot, value: Tuple) -> Tuple:
+    assert slot.parts is not None
+    return replace(value, items=tuple(builder.scope.values[part_name(name, part)] for part in slot.parts))
+
+
+def written_by(builder: Core, nodes: Iterable[Node]) -> set[str]:
+    found: set[str] = set()
+    for node in nodes:
+        found |= walk.buffers_written(node)
+    return found
 
 
 def is_list(value: Value | None) -> bool:

@@ -13,8 +13,10 @@ from dataclasses import replace
 from typing import Union
 
 from weft.frontend import arith, setmodel, tables
+from weft.frontend.core import steady
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
+from weft.frontend.inner_dicts import new_table
 from weft.frontend.items import (
     compared,
     has_either,
@@ -29,8 +31,10 @@ from weft.frontend.items import (
 )
 from weft.frontend.listparts import ListParts
 from weft.frontend.missing import is_none
+from weft.frontend.mixed import note_choice
+from weft.frontend.nested import resolved, untyped
 from weft.frontend.setorder import Ordered, has_order, keeps_entry_order, replays, table_of, with_order
-from weft.frontend.strings import is_text
+from weft.frontend.strings import is_text, key_numbers
 from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.values import (
     Array,
@@ -71,58 +75,20 @@ class Dicts(ListParts):
     def _eval_dict(self, node: ast.Dict) -> Value:
         pairs = [part for key, value in zip(node.keys, node.values) if key is not None for part in (key, value)]
         parts = self.evaluate_all(pairs)
-        return self.dict_display(parts[::2], parts[1::2], node)
-
-    def dict_display(self, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
-        """{key: value, ...}"""
-        known = self.keyed_display(node, keys, values)
-        if known is not None:
-            return known
-        made = self.new_dict(node)
-        self._put_all(made, keys, values, node)
-        return made
+        return dict_display(self, parts[::2], parts[1::2], node)
 
     def _eval_set(self, node: ast.Set) -> Value:
         items = self.evaluate_all(node.elts)
         made = self.new_dict(node, is_set=True)
         if all(map(setmodel.may_be_constant, node.elts)):
-            self.unlike_additions(made)
+            unlike_additions(self, made)
             if made.table is not None and made.table.order is not None:
                 count = setmodel.size_of_display(node.elts)
                 if count is None:
                     raise self.unsupported(node, "a set of constants in its order", "use sorted(...)")
                 Ordered(self.emitter, made.table).expect(integer(count))
-        self._put_all(made, items, None, node)
+        _put_all(self, made, items, None, node)
         return made
-
-    def _put_all(self, made: Dict, keys: list[Value], values: list[Value] | None, node: ast.AST) -> None:
-        """The entries of a display: many of them are put in by a loop over their numbers."""
-        emitter = self.emitter
-        held: list[Value | None] = [None] * len(keys) if values is None else list(values)
-        if len(keys) < _SINGLY or any(has_lists(self.layout(value)) for value in held if value is not None):
-            for key, value in zip(keys, held):
-                self.store_item(made, key, value, node)
-            return
-        entries: list[list[Expr]] = []
-        for key, value in zip(keys, held):
-            self._typed(made, key, value, node)
-            numbers = self._numbers_of_key(made, key, node)
-            assert numbers is not None
-            entries.append([*numbers, *(() if value is None else self._held(made, value))])
-        assert made.table is not None
-        columns = [emitter.allocate("entries", number.type, (integer(len(keys)),)) for number in entries[0]]
-        for place, entry in enumerate(entries):
-            for column, number in zip(columns, entry):
-                emitter.assign((), column.name, (integer(place),), number)
-        with loop(emitter, ZERO, integer(len(keys))) as at:
-            found = [emitter.snapshot(Read(column.name, (at,), column.type), "number") for column in columns]
-            table_of(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
-        emitter.mutations += 1
-
-    def place_of_entries(self, node: ast.AST) -> tuple[int, str]:
-        """What tells one dict in the source from another."""
-        span = self.emitter.span
-        return hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries"
 
     def keyed_display(self, node: ast.AST, keys: Sequence[Value], values: Sequence[Value]) -> Keyed | None:
         raise NotImplementedError
@@ -134,17 +100,17 @@ class Dicts(ListParts):
         self, node: ast.AST, is_set: bool = False, default: Default | None = None, counts: bool = False
     ) -> Dict:
         """An empty dict; what is put into it first tells its types, and the build starts again with them."""
-        place = self.place_of_entries(node)
+        place = place_of_entries(self, node)
         known = self.emitter.decisions.entries.get(place)
         if known is None:
             if isinstance(default, Tuple):
                 default = replace(default, site=place)
             return Dict(None, None, None, is_set, default, place, counts)
-        key, item = known[0], self.resolved(known[1])
+        key, item = known[0], resolved(self, known[1])
         if place in self.emitter.decisions.tabled and not isinstance(default, (Closure, PythonFunction)):
             if isinstance(default, Tuple):
                 default = replace(default, site=place)
-            return self.new_table(DictOf(key, item, is_set, default, counts))
+            return new_table(self, DictOf(key, item, is_set, default, counts))
         unseen = tuple(place for place, counts in enumerate(compared(key)) if not counts)
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item), unseen)
         if place in self.emitter.decisions.ordered:
@@ -153,344 +119,55 @@ class Dicts(ListParts):
             default = replace(default, site=place)
         return Dict(table, key, item, is_set, default, place, counts)
 
-    def _typed(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
-        """The types of a dict from its first entry; or a check that another entry has them, too."""
-        self.will_change(base)
-        of_key, of_value = self._key_layout(key, node), None if value is None else self.layout(value)
-        if of_value is None and not base.is_set:
-            self.keyed_instead(base, key)
-            raise self.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
-        if isinstance(base.default, Scalar) and not base.is_set:
-            of_value = base.default.type
-        if base.table is None:
-            self.emitter.decisions.entries[base.place] = (of_key, of_value)
-            raise Restart
-        fits = value is None or (base.item is not None and self.accepts(base.item, value))
-        differs = not takes(base.key, of_key) or not fits
-        if differs and base.place in self.emitter.decisions.guessed:
-            self.emitter.decisions.guessed.discard(base.place)
-            self.emitter.decisions.entries[base.place] = (of_key, of_value)
-            raise Restart
-        if differs:
-            self.keyed_instead(base, key)
-            self._hold_both(base, of_key, of_value)
-            raise self.unsupported(
-                node, "a dict with keys or values of different types", "keep one type of each", key=key
-            )
-
-    def _hold_both(self, base: Dict, key: ItemType, item: ItemType | None) -> None:
-        """A dict gets numbers of another type than those in it: build again with one that holds both."""
-        keys, items = merged(base.key, key), None if base.is_set else merged(base.item, item)
-        made_here = base.place in self.emitter.decisions.entries and self.identity(base) not in self.own
-        if keys is not None and (base.is_set or items is not None) and base.default is None and made_here:
-            if self.emitter.decisions.entries[base.place] != (keys, items):
-                self.emitter.decisions.entries[base.place] = (keys, items)
-                raise Restart
-
-    def _key_layout(self, key: Value, node: ast.AST) -> ItemType:
-        layout = self.layout(key)
-        of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
-        if of_numbers and layout is not None:
-            of_numbers = all(_may_be_key(of) for of, counts in zip(types_in(layout), compared(layout)) if counts)
-        if layout is None or not of_numbers:
-            raise self.unsupported(node, "a key of this type", "use numbers, strings or tuples of them", key=key)
-        return layout
-
-    def _numbers_of_key(self, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
-        """The numbers of a key to be looked for; None if it surely is not there."""
-        if base.table is None and self.identity(base) in self.own and not base.is_set:
-            # An empty dict that is an argument: which values it would have is not known before something is stored.
-            self.emitter.decisions.entries[base.place] = (self._key_layout(key, node), FLOAT)
-            self.emitter.decisions.guessed.add(base.place)
-            raise Restart
-        if base.table is None:
-            return None
-        if not base.table.index:
-            self.emitter.decisions.searched.add(base.place)
-            raise Restart
-        if base.key is None or not _comparable(base.key, self._key_layout(key, node)):
-            raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
-        numbers = [self.emitter.snapshot(number, "key") for number in self._key_parts(base.key, key)]
-        for number in numbers:
-            if number.type.dtype.is_inexact:
-                # Whether CPython finds a NaN depends on which object it is.
-                self.emitter.hand_back(Op("eq", (number, number), BOOL), "NaN as a key")
-        return numbers
-
-    def _key_parts(self, layout: ItemType, key: Value) -> Iterator[Expr]:
-        """The numbers of a key: the same ones for equal strings."""
-        if isinstance(key, Tuple):
-            assert isinstance(layout, tuple)
-            for part, item in zip(layout, key.items):
-                yield from self._key_parts(part, item)
-        elif is_text(key):
-            yield from self.key_numbers(key)
-        elif is_member(key):
-            yield self.member(key).code
-        elif isinstance(layout, ScalarType):
-            yield from (self._as_key(number, layout) for number in numbers_of(key))
-        else:
-            yield from self.numbers(layout, key)
-
-    def _as_key(self, number: Expr, layout: ScalarType) -> Expr:
-        """A number among keys of this type: an integer among floats is that float, if there is one."""
-        if layout.dtype.is_inexact and number.type.dtype.is_integer:
-            whole = self.emitter.snapshot(arith.cast(number, INT), "key")
-            tests = (Op("le", (whole, Const(_EXACT, INT)), BOOL), Op("ge", (whole, Const(-_EXACT, INT)), BOOL))
-            self.emitter.hand_back(Op("and", tests, BOOL), "an integer of more than 53 bits among keys that are floats")
-        return arith.cast(number, layout)
-
-    def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:
-        """Add every item of a sequence to a set."""
-        if isinstance(items, Tuple):
-            for item in items.items:
-                self.store_item(base, item, None, node)
-            return
-        run = self.iteration(items, node)
-        with loop(self.emitter, ZERO, run.trips) as position:
-            self.store_item(base, run.item(position), None, node)
-
     def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
         raise NotImplementedError
 
     # --- single entries ---------------------------------------------------------------------------------------------
 
-    def store_item(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
-        """base[key] = value"""
-        self._typed(base, key, value, node)
-        assert base.table is not None
-        numbers = self._numbers_of_key(base, key, node)
-        assert numbers is not None
-        held = [] if value is None else self._held(base, value)
-        if self.identity(base) in self.run_through or (row_of(base) is not None and self.rows_run_through):
-            _, known = table_of(self.emitter, base.table).search(numbers)
-            self.keep_size(base, Op("ge", (known.value, ZERO), BOOL))
-        table_of(self.emitter, base.table).put(numbers, held)
-        self.emitter.mutations += 1
-
-    def _held(self, base: Dict, value: Value) -> list[Expr]:
-        """The numbers of a value that is put into a dict."""
-        assert base.item is not None
-        return [self.emitter.snapshot(number, "value") for number in self.numbers(base.item, value)]
-
     def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """base[key]"""
         if base.table is None and (base.default is not None or base.counts):
-            first = Scalar(Const(0, INT)) if base.default is None else self.default_value(base, node)
-            self._typed(base, key, first, node)
-        numbers = self._numbers_of_key(base, key, node)
+            first = Scalar(Const(0, INT)) if base.default is None else default_value(self, base, node)
+            typed(self, base, key, first, node)
+        numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None or base.item is None:
-            raise self.untyped(node, "a value of a dict to which nothing has been added")
+            raise untyped(self, node, "a value of a dict to which nothing has been added")
         hashed = table_of(self.emitter, base.table)
         place, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.counts:
             return self.assembled(base.item, iter(hashed.value_or(entry.value, [Const(0, INT)])))
         if base.default is None:
-            self._refuse_missing(base, there, numbers)
+            refuse_missing(self, base, there, numbers)
             return self.assembled(base.item, iter(hashed.taken(entry.value)))
         self.will_change(base)
-        self.keep_size(base, there)
+        keep_size(self, base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
-            value = self._held(base, self.default_value(base, node))
+            value = _held(self, base, default_value(self, base, node))
             hashed.insert(numbers, value, place if isinstance(base.default, Scalar) else None)
             # Room may have been made: the new entry is the last.
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
-    def default_value(self, base: Dict, node: ast.AST) -> Value:
-        """What a defaultdict adds."""
-        assert base.default is not None
-        if isinstance(base.default, (Scalar, Tuple)):
-            return base.default
-        made = self.call(base.default, [], {}, node)
-        if base.item is not None and not self.accepts(base.item, made):
-            raise self.unsupported(node, "a default of another type than the values", "", default=made)
-        return made
-
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def _refuse_missing(self, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
-        if has_either(base.key) or not all(number.type.dtype.is_integer for number in numbers):
-            self.emitter.hand_back(there, "a number that is missing among the keys of a dict")
-            return
-        if has_texts(base.key):
-            self.emitter.hand_back(there, "a string that is missing among the keys of a dict")
-            return
-        if len(numbers) > 3:
-            raise self.unsupported(None, "a key of more than three numbers")
-        places = ", ".join(f"{{{k}}}" for k in range(len(numbers)))
-        text = places if len(numbers) == 1 else f"({places})"
-        self.emitter.check(there, "KeyError", text, tuple(numbers))
-
     def contains(self, base: Dict, key: Value, node: ast.AST) -> Expr:
         """key in base"""
-        numbers = self._numbers_of_key(base, key, node)
+        numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None:
             return Const(False, PYBOOL)
         _, entry = table_of(self.emitter, base.table).search(numbers)
         found = Op("ge", (entry.value, ZERO), PYBOOL)
         return self.emitter.snapshot(found, "found")
 
-    def delete_entry(self, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False) -> tuple[Expr, ...]:
-        """del base[key]; the value it had."""
-        self.will_shrink(base, node)
-        numbers = self._numbers_of_key(base, key, node)
-        if numbers is None or base.table is None:
-            if missing_is_fine:
-                return ()
-            raise self.untyped(node, "an entry taken from a dict to which nothing has been added")
-        hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
-        there = Op("ge", (entry.value, ZERO), BOOL)
-        self.keep_size(base, Op("not", (there,), BOOL))
-        value: tuple[Expr, ...] = ()
-        if missing_is_fine:
-            with when(self.emitter, there):
-                hashed.remove(entry.value)
-        else:
-            self._refuse_missing(base, there, numbers)
-            value = hashed.taken(entry.value)
-            hashed.remove(entry.value)
-        self.emitter.mutations += 1
-        return value
-
     # --- all entries ------------------------------------------------------------------------------------------------
-
-    def dict_length(self, base: Dict) -> Expr:
-        return Const(0, INT) if base.table is None else table_of(self.emitter, base.table).live.value
-
-    def entries_of(self, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
-        """base.keys(), .values() or .items(), in order."""
-        if base.table is None or base.key is None:
-            return Tuple((), is_list=True)
-        if row_of(base) is not None:
-            kept = self.steady(base)
-            assert isinstance(kept, Dict) and kept.table is not None and kept.key is not None
-            base = kept
-            self.looked_at.append(base)
-        assert base.table is not None
-        if base.is_set and ordered and not self._is_as_given(base):
-            return self._items_in_order(base, node)
-        hashed = table_of(self.emitter, base.table)
-        hashed.compact()
-        keys = base.table.keys
-        layout = base.key if what == "keys" else base.item
-        length = hashed.entries.length.value
-        names = base.table.entries.data[:keys] if what == "keys" else base.table.entries.data[keys:-1]
-        if what != "items" and isinstance(layout, ScalarType):
-            name, of = names[0], layout
-            # Read at once: a name for it would have to follow what happens to the dict later.
-            return Array(
-                (length,), of, lambda at: Read(name, (hashed.entries.place(at[0]),), of), is_list=True, borrowed=True
-            )
-        key, item = base.key, base.item
-        assert key is not None
-
-        def entry(q: Expr) -> Value:
-            taken = [self.emitter.snapshot(number, "entry") for number in hashed.entries.read(q)]
-            first = self.assembled(key, iter(taken[:keys]))
-            if what == "keys" or item is None:
-                return first
-            second = self.assembled(item, iter(taken[keys:-1]))
-            return second if what == "values" else Tuple((first, second))
-
-        return Iterable(length, entry)
-
-    def _is_as_given(self, base: Dict) -> bool:
-        """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
-        if row_of(base) is not None:
-            return base.place not in self.emitter.decisions.altered
-        return base.table is not None and not base.table.entries.spare
 
     #: Dicts in containers whose entries have been asked for, and those that loops around here run through.
     looked_at: list[Dict]
     rows_run_through: tuple[Dict, ...] = ()
-
-    def need_order(self, base: Dict, node: ast.AST | None) -> Ordered:
-        """A set, the order of which is kept; the build starts again if it was not so far."""
-        assert base.table is not None
-        if base.table.order is not None:
-            return Ordered(self.emitter, base.table)
-        changes = self.argument_of.get(self.identity(base) or "") in self.emitter.decisions.changing
-        held = self.emitter.buffers[base.table.live].role is Role.HELD
-        if changes or held or not has_order(base.key) or not setmodel.is_as_here():
-            raise self.unsupported(node, "a set in its order", "use sorted(...)")
-        self.emitter.decisions.ordered.add(base.place)
-        raise Restart
-
-    def _items_in_order(self, base: Dict, node: ast.AST | None) -> Value:
-        """The items of a set, copied as CPython runs through them."""
-        emitter, key = self.emitter, base.key
-        assert base.table is not None
-        if base.table.past and not has_order(key):
-            return self._items_as_given(base, node)
-        hashed = self.need_order(base, node)
-        assert base.table is not None and key is not None
-        order, count = hashed.in_order()
-        columns = [
-            emitter.allocate("items", emitter.buffers[name].type, (count,))
-            for name in base.table.entries.data[: base.table.keys]
-        ]
-        with loop(emitter, ZERO, count) as at:
-            for column, number in zip(columns, hashed.entries.read(Read(order, (at,), INT))):
-                emitter.assign((), column.name, (at,), number)
-        if isinstance(key, ScalarType):
-            name = columns[0].name
-            return Array((count,), key, lambda at: Read(name, at, key), is_list=True, borrowed=True)
-
-        def item(q: Expr) -> Value:
-            found = [emitter.snapshot(Read(column.name, (q,), column.type), "item") for column in columns]
-            return self.assembled(key, iter(found))
-
-        return Iterable(count, item)
-
-    def _items_as_given(self, base: Dict, node: ast.AST | None) -> Value:
-        """The items of a set whose hashes cannot be computed: only sets in arguments have an order that is known."""
-        assert base.table is not None
-        hashed = table_of(self.emitter, base.table)
-        keeps_entry_order(hashed)
-        given = Op("ne", (hashed.number(base.table.past).value, integer(MADE_HERE)), BOOL)
-        self.emitter.hand_back(given, "a set in its order")
-        return self.entries_of(base, "keys", node, ordered=False)
-
-    def unlike_additions(self, base: Dict) -> None:
-        """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
-        decisions = self.emitter.decisions
-        decisions.uneven.add(base.place)
-        if base.is_set and base.place in decisions.returned and base.table is not None and base.table.order is None:
-            self._order_of_result(base)
-
-    def _order_of_result(self, base: Dict) -> None:
-        if has_order(base.key) and setmodel.is_as_here() and base.place not in self.emitter.decisions.ordered:
-            self.emitter.decisions.ordered.add(base.place)
-            raise Restart
-
-    def keep_result_order(self, base: Dict) -> None:
-        """A set for the caller is made by adding its items as they came: if that gives another order, Python runs."""
-        decisions = self.emitter.decisions
-        decisions.returned.add(base.place)
-        if base.place in decisions.uneven:
-            self._order_of_result(base)
-            if base.table is not None and base.table.order is not None and base.key is not None:
-                fresh = tables.make(self.emitter, "again", types_in(base.key), [])
-                replays(self.emitter, base.table, with_order(self.emitter, fresh, base.key))
-
-    def entry_columns(self, base: Dict) -> list[Array]:
-        """The numbers of all keys, and of all values, each in a list of its own memory."""
-        assert base.table is not None
-        hashed = table_of(self.emitter, base.table)
-        hashed.compact()
-        return self.columns(hashed.entries, len(base.table.entries.data) - 1)
-
-    def added_columns(self, base: Dict, param: str) -> list[Array]:
-        """The numbers of the keys that a set which is an argument has got, in order."""
-        assert base.table is not None
-        (before,) = self.emitter.buffers[param].shape
-        return self.columns(table_of(self.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
@@ -508,37 +185,17 @@ class Dicts(ListParts):
         raise NotImplementedError
 
     def _dict_keys(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        return self.entries_of(base, "keys", node)
+        return entries_of(self, base, "keys", node)
 
     def _dict_values(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        return self.entries_of(base, "values", node)
+        return entries_of(self, base, "values", node)
 
     def _dict_items(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        return self.entries_of(base, "items", node)
-
-    def keep_size(self, base: Dict, keeps: Expr) -> None:
-        """What happens to a loop over a dict that gets or loses entries is left to Python."""
-        reason = "a dict that gets or loses entries while a loop runs through it"
-        row = row_of(base)
-        if row is None:
-            if self.identity(base) in self.run_through:
-                self.emitter.hand_back(keeps, reason)
-            return
-        for other in self.rows_run_through:
-            running = row_of(other)
-            if running is not None and other.place == base.place:
-                self.emitter.hand_back(either(Op("ne", (running, row), BOOL), keeps), reason)
-
-    def will_shrink(self, base: Dict, node: ast.AST) -> None:
-        """The order of a set that has lost an item depends on its past, which only CPython knows."""
-        if base.is_set and self.identity(base) in self.argument_of:
-            raise self.unsupported(node, "an item taken out of a set that is an argument", "make a copy of it first")
-        self.will_change(base)
-        self.unlike_additions(base)
+        return entries_of(self, base, "items", node)
 
     def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        self.will_shrink(base, node)
-        self.keep_size(base, Const(False, BOOL))
+        will_shrink(self, base, node)
+        keep_size(self, base, Const(False, BOOL))
         if base.table is not None:
             table_of(self.emitter, base.table).clear()
         self.emitter.mutations += 1
@@ -553,21 +210,21 @@ class Dicts(ListParts):
         if base.table is None or base.item is None:
             return default
         if not self.accepts(base.item, default):
-            found = self._either_default(base, key, default, node)
+            found = _either_default(self, base, key, default, node)
             if found is not None:
                 return found
             raise self.unsupported(node, "a default of another type than the values", "", default=default)
-        numbers = self._numbers_of_key(base, key, node)
+        numbers = numbers_of_key(self, base, key, node)
         assert numbers is not None
         hashed = table_of(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         if has_lists(base.item) or has_texts(base.item):
-            return self.assembled(base.item, iter(self._found_or_made(hashed, entry.value, base.item, default)))
+            return self.assembled(base.item, iter(_found_or_made(self, hashed, entry.value, base.item, default)))
         return self.assembled(base.item, iter(hashed.value_or(entry.value, self.numbers(base.item, default))))
 
     def _found(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """The value of an entry, or None."""
-        numbers = self._numbers_of_key(base, key, node)
+        numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None or base.item is None:
             return Object(None)
         hashed = table_of(self.emitter, base.table)
@@ -580,80 +237,30 @@ class Dicts(ListParts):
         numbers = [self.emitter.snapshot(mine.value, "value") for mine in found]
         return Maybe(there, self.assembled(base.item, iter(numbers)))
 
-    def _either_default(self, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
-        """The value of an entry, or a number of another type; None if there is no such number."""
-        if isinstance(base.item, ScalarType) and isinstance(default, Scalar) and base.table is not None:
-            return self._number_or_default(base, base.item, key, default, node)
-        both = merged(base.item, self.layout(default))
-        if not isinstance(both, EitherType) or base.table is None:
-            return None
-        numbers = self._numbers_of_key(base, key, node)
-        assert numbers is not None and base.item is not None
-        hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
-        there = Op("maximum", (entry.value, ZERO), INT)
-        mine = self.numbers(both, self.assembled(base.item, iter(hashed.value_at(there))))
-        other = self.numbers(both, default)
-        found = Op("ge", (entry.value, ZERO), BOOL)
-        chosen = [self.emitter.snapshot(pick(found, *pair), "value") for pair in zip(mine, other)]
-        return self.assembled(both, iter(chosen))
-
-    def _number_or_default(self, base: Dict, item: ScalarType, key: Value, default: Scalar, node: ast.AST) -> Value:
-        """The same of numbers, which keep their types."""
-        numbers = self._numbers_of_key(base, key, node)
-        assert numbers is not None and base.table is not None
-        hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
-        found = self.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
-        (mine,) = hashed.value_or(entry.value, [Const(0, item)])
-        other = self.emitter.snapshot(default.expr, "default")
-        both = join(item, default.type)
-        for number in (mine, other):
-            if number.type == INT and both == FLOAT:
-                near = Const(2**53, INT)
-                fits = Op("le", (Op("abs", (number,), INT), near), BOOL)
-                self.emitter.rarely_fails(fits, "an integer beyond 53 bits beside a float")
-        chosen = Op("select", (found, arith.cast(mine, both), arith.cast(other, both)), both)
-        self.note_choice(chosen, found, mine, other)
-        return Scalar(chosen)
-
-    def _found_or_made(self, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
-        """The value of an entry, or a default in which lists are made only where it is needed."""
-        emitter = self.emitter
-        of = types_in(item)
-        found = [variable(emitter, "value", Const(0, part), part) for part in of]
-        with when(emitter, Op("ge", (entry, ZERO), BOOL)):
-            for mine, number in zip(found, hashed.value_at(entry)):
-                mine.set(number)
-        with when(emitter, Op("lt", (entry, ZERO), BOOL)):
-            for mine, number in zip(found, self.numbers(item, default)):
-                mine.set(number)
-        return [emitter.snapshot(mine.value, "value") for mine in found]
-
     def _dict_setdefault(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 2:
             raise self.unsupported(node, "setdefault() without a default", "give one")
-        self._typed(base, args[0], args[1], node)
+        typed(self, base, args[0], args[1], node)
         assert base.table is not None and base.item is not None
         # A list that is only made where it is needed has no name, so that nobody misses it elsewhere.
-        held = None if has_lists(base.item) else self._held(base, args[1])
-        numbers = self._numbers_of_key(base, args[0], node)
+        held = None if has_lists(base.item) else _held(self, base, args[1])
+        numbers = numbers_of_key(self, base, args[0], node)
         assert numbers is not None
         hashed = table_of(self.emitter, base.table)
         place, entry = hashed.search(numbers)
-        self.keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
+        keep_size(self, base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
-            hashed.insert(numbers, self._held(base, args[1]) if held is None else held, place if held else None)
+            hashed.insert(numbers, _held(self, base, args[1]) if held is None else held, place if held else None)
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
     def _set_pop(self, base: Dict, node: ast.AST) -> Value:
-        self.will_shrink(base, node)
+        will_shrink(self, base, node)
         if base.table is None or base.key is None:
-            raise self.untyped(node, "an item of a set to which nothing has been added")
-        hashed = self.need_order(base, node)
-        self.keep_size(base, Const(False, BOOL))
+            raise untyped(self, node, "an item of a set to which nothing has been added")
+        hashed = need_order(self, base, node)
+        keep_size(self, base, Const(False, BOOL))
         self.emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'pop from an empty set'")
         item = self.assembled(base.key, iter(hashed.pop()))
         self.emitter.mutations += 1
@@ -664,25 +271,457 @@ class Dicts(ListParts):
             return self._set_pop(base, node)
         if len(args) != 1 or base.is_set or base.item is None:
             raise self.unsupported(node, "this use of pop()", receiver=base)
-        return self.assembled(base.item, iter(self.delete_entry(base, args[0], node)))
+        return self.assembled(base.item, iter(delete_entry(self, base, args[0], node)))
 
     def _dict_add(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
             raise self.unsupported(node, f"add() with {len(args)} arguments")
-        self.store_item(base, args[0], None, node)
+        store_item(self, base, args[0], None, node)
         return Object(None)
 
     def _dict_remove(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
             raise self.unsupported(node, f"remove() with {len(args)} arguments")
-        self.delete_entry(base, args[0], node)
+        delete_entry(self, base, args[0], node)
         return Object(None)
 
     def _dict_discard(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
             raise self.unsupported(node, f"discard() with {len(args)} arguments")
-        self.delete_entry(base, args[0], node, missing_is_fine=True)
+        delete_entry(self, base, args[0], node, missing_is_fine=True)
         return Object(None)
+
+
+def dict_display(builder: Dicts, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
+    """{key: value, ...}"""
+    known = builder.keyed_display(node, keys, values)
+    if known is not None:
+        return known
+    made = builder.new_dict(node)
+    _put_all(builder, made, keys, values, node)
+    return made
+
+
+def _put_all(builder: Dicts, made: Dict, keys: list[Value], values: list[Value] | None, node: ast.AST) -> None:
+    """The entries of a display: many of them are put in by a loop over their numbers."""
+    emitter = builder.emitter
+    held: list[Value | None] = [None] * len(keys) if values is None else list(values)
+    if len(keys) < _SINGLY or any(has_lists(builder.layout(value)) for value in held if value is not None):
+        for key, value in zip(keys, held):
+            store_item(builder, made, key, value, node)
+        return
+    entries: list[list[Expr]] = []
+    for key, value in zip(keys, held):
+        typed(builder, made, key, value, node)
+        numbers = numbers_of_key(builder, made, key, node)
+        assert numbers is not None
+        entries.append([*numbers, *(() if value is None else _held(builder, made, value))])
+    assert made.table is not None
+    columns = [emitter.allocate("entries", number.type, (integer(len(keys)),)) for number in entries[0]]
+    for place, entry in enumerate(entries):
+        for column, number in zip(columns, entry):
+            emitter.assign((), column.name, (integer(place),), number)
+    with loop(emitter, ZERO, integer(len(keys))) as at:
+        found = [emitter.snapshot(Read(column.name, (at,), column.type), "number") for column in columns]
+        table_of(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
+    emitter.mutations += 1
+
+
+def place_of_entries(builder: Dicts, node: ast.AST) -> tuple[int, str]:
+    """What tells one dict in the source from another."""
+    span = builder.emitter.span
+    return hash((builder.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries"
+
+
+def typed(builder: Dicts, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+    """The types of a dict from its first entry; or a check that another entry has them, too."""
+    builder.will_change(base)
+    of_key, of_value = _key_layout(builder, key, node), None if value is None else builder.layout(value)
+    if of_value is None and not base.is_set:
+        builder.keyed_instead(base, key)
+        raise builder.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
+    if isinstance(base.default, Scalar) and not base.is_set:
+        of_value = base.default.type
+    if base.table is None:
+        builder.emitter.decisions.entries[base.place] = (of_key, of_value)
+        raise Restart
+    fits = value is None or (base.item is not None and builder.accepts(base.item, value))
+    differs = not takes(base.key, of_key) or not fits
+    if differs and base.place in builder.emitter.decisions.guessed:
+        builder.emitter.decisions.guessed.discard(base.place)
+        builder.emitter.decisions.entries[base.place] = (of_key, of_value)
+        raise Restart
+    if differs:
+        builder.keyed_instead(base, key)
+        _hold_both(builder, base, of_key, of_value)
+        raise builder.unsupported(
+            node, "a dict with keys or values of different types", "keep one type of each", key=key
+        )
+
+
+def _hold_both(builder: Dicts, base: Dict, key: ItemType, item: ItemType | None) -> None:
+    """A dict gets numbers of another type than those in it: build again with one that holds both."""
+    keys, items = merged(base.key, key), None if base.is_set else merged(base.item, item)
+    made_here = base.place in builder.emitter.decisions.entries and builder.identity(base) not in builder.own
+    if keys is not None and (base.is_set or items is not None) and base.default is None and made_here:
+        if builder.emitter.decisions.entries[base.place] != (keys, items):
+            builder.emitter.decisions.entries[base.place] = (keys, items)
+            raise Restart
+
+
+def _key_layout(builder: Dicts, key: Value, node: ast.AST) -> ItemType:
+    layout = builder.layout(key)
+    of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
+    if of_numbers and layout is not None:
+        of_numbers = all(_may_be_key(of) for of, counts in zip(types_in(layout), compared(layout)) if counts)
+    if layout is None or not of_numbers:
+        raise builder.unsupported(node, "a key of this type", "use numbers, strings or tuples of them", key=key)
+    return layout
+
+
+def numbers_of_key(builder: Dicts, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
+    """The numbers of a key to be looked for; None if it surely is not there."""
+    if base.table is None and builder.identity(base) in builder.own and not base.is_set:
+        # An empty dict that is an argument: which values it would have is not known before something is stored.
+        builder.emitter.decisions.entries[base.place] = (_key_layout(builder, key, node), FLOAT)
+        builder.emitter.decisions.guessed.add(base.place)
+        raise Restart
+    if base.table is None:
+        return None
+    if not base.table.index:
+        builder.emitter.decisions.searched.add(base.place)
+        raise Restart
+    if base.key is None or not _comparable(base.key, _key_layout(builder, key, node)):
+        raise builder.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
+    numbers = [builder.emitter.snapshot(number, "key") for number in _key_parts(builder, base.key, key)]
+    for number in numbers:
+        if number.type.dtype.is_inexact:
+            # Whether CPython finds a NaN depends on which object it is.
+            builder.emitter.hand_back(Op("eq", (number, number), BOOL), "NaN as a key")
+    return numbers
+
+
+def _key_parts(builder: Dicts, layout: ItemType, key: Value) -> Iterator[Expr]:
+    """The numbers of a key: the same ones for equal strings."""
+    if isinstance(key, Tuple):
+        assert isinstance(layout, tuple)
+        for part, item in zip(layout, key.items):
+            yield from _key_parts(builder, part, item)
+    elif is_text(key):
+        yield from key_numbers(builder, key)
+    elif is_member(key):
+        yield builder.member(key).code
+    elif isinstance(layout, ScalarType):
+        yield from (_as_key(builder, number, layout) for number in numbers_of(key))
+    else:
+        yield from builder.numbers(layout, key)
+
+
+def _as_key(builder: Dicts, number: Expr, layout: ScalarType) -> Expr:
+    """A number among keys of this type: an integer among floats is that float, if there is one."""
+    if layout.dtype.is_inexact and number.type.dtype.is_integer:
+        whole = builder.emitter.snapshot(arith.cast(number, INT), "key")
+        tests = (Op("le", (whole, Const(_EXACT, INT)), BOOL), Op("ge", (whole, Const(-_EXACT, INT)), BOOL))
+        builder.emitter.hand_back(Op("and", tests, BOOL), "an integer of more than 53 bits among keys that are floats")
+    return arith.cast(number, layout)
+
+
+def add_all(builder: Dicts, base: Dict, items: Value, node: ast.AST) -> None:
+    """Add every item of a sequence to a set."""
+    if isinstance(items, Tuple):
+        for item in items.items:
+            store_item(builder, base, item, None, node)
+        return
+    run = builder.iteration(items, node)
+    with loop(builder.emitter, ZERO, run.trips) as position:
+        store_item(builder, base, run.item(position), None, node)
+
+
+def store_item(builder: Dicts, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+    """base[key] = value"""
+    typed(builder, base, key, value, node)
+    assert base.table is not None
+    numbers = numbers_of_key(builder, base, key, node)
+    assert numbers is not None
+    held = [] if value is None else _held(builder, base, value)
+    if builder.identity(base) in builder.run_through or (row_of(base) is not None and builder.rows_run_through):
+        _, known = table_of(builder.emitter, base.table).search(numbers)
+        keep_size(builder, base, Op("ge", (known.value, ZERO), BOOL))
+    table_of(builder.emitter, base.table).put(numbers, held)
+    builder.emitter.mutations += 1
+
+
+def _held(builder: Dicts, base: Dict, value: Value) -> list[Expr]:
+    """The numbers of a value that is put into a dict."""
+    assert base.item is not None
+    return [builder.emitter.snapshot(number, "value") for number in builder.numbers(base.item, value)]
+
+
+def default_value(builder: Dicts, base: Dict, node: ast.AST) -> Value:
+    """What a defaultdict adds."""
+    assert base.default is not None
+    if isinstance(base.default, (Scalar, Tuple)):
+        return base.default
+    made = builder.call(base.default, [], {}, node)
+    if base.item is not None and not builder.accepts(base.item, made):
+        raise builder.unsupported(node, "a default of another type than the values", "", default=made)
+    return made
+
+
+def refuse_missing(builder: Dicts, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
+    if has_either(base.key) or not all(number.type.dtype.is_integer for number in numbers):
+        builder.emitter.hand_back(there, "a number that is missing among the keys of a dict")
+        return
+    if has_texts(base.key):
+        builder.emitter.hand_back(there, "a string that is missing among the keys of a dict")
+        return
+    if len(numbers) > 3:
+        raise builder.unsupported(None, "a key of more than three numbers")
+    places = ", ".join(f"{{{k}}}" for k in range(len(numbers)))
+    text = places if len(numbers) == 1 else f"({places})"
+    builder.emitter.check(there, "KeyError", text, tuple(numbers))
+
+
+def delete_entry(
+    builder: Dicts, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False
+) -> tuple[Expr, ...]:
+    """del base[key]; the value it had."""
+    will_shrink(builder, base, node)
+    numbers = numbers_of_key(builder, base, key, node)
+    if numbers is None or base.table is None:
+        if missing_is_fine:
+            return ()
+        raise untyped(builder, node, "an entry taken from a dict to which nothing has been added")
+    hashed = table_of(builder.emitter, base.table)
+    _, entry = hashed.search(numbers)
+    there = Op("ge", (entry.value, ZERO), BOOL)
+    keep_size(builder, base, Op("not", (there,), BOOL))
+    value: tuple[Expr, ...] = ()
+    if missing_is_fine:
+        with when(builder.emitter, there):
+            hashed.remove(entry.value)
+    else:
+        refuse_missing(builder, base, there, numbers)
+        value = hashed.taken(entry.value)
+        hashed.remove(entry.value)
+    builder.emitter.mutations += 1
+    return value
+
+
+def dict_length(builder: Dicts, base: Dict) -> Expr:
+    return Const(0, INT) if base.table is None else table_of(builder.emitter, base.table).live.value
+
+
+def entries_of(builder: Dicts, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
+    """base.keys(), .values() or .items(), in order."""
+    if base.table is None or base.key is None:
+        return Tuple((), is_list=True)
+    if row_of(base) is not None:
+        kept = steady(builder, base)
+        assert isinstance(kept, Dict) and kept.table is not None and kept.key is not None
+        base = kept
+        builder.looked_at.append(base)
+    assert base.table is not None
+    if base.is_set and ordered and not _is_as_given(builder, base):
+        return _items_in_order(builder, base, node)
+    hashed = table_of(builder.emitter, base.table)
+    hashed.compact()
+    keys = base.table.keys
+    layout = base.key if what == "keys" else base.item
+    length = hashed.entries.length.value
+    names = base.table.entries.data[:keys] if what == "keys" else base.table.entries.data[keys:-1]
+    if what != "items" and isinstance(layout, ScalarType):
+        name, of = names[0], layout
+        # Read at once: a name for it would have to follow what happens to the dict later.
+        return Array(
+            (length,), of, lambda at: Read(name, (hashed.entries.place(at[0]),), of), is_list=True, borrowed=True
+        )
+    key, item = base.key, base.item
+    assert key is not None
+
+    def entry(q: Expr) -> Value:
+        taken = [builder.emitter.snapshot(number, "entry") for number in hashed.entries.read(q)]
+        first = builder.assembled(key, iter(taken[:keys]))
+        if what == "keys" or item is None:
+            return first
+        second = builder.assembled(item, iter(taken[keys:-1]))
+        return second if what == "values" else Tuple((first, second))
+
+    return Iterable(length, entry)
+
+
+def _is_as_given(builder: Dicts, base: Dict) -> bool:
+    """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
+    if row_of(base) is not None:
+        return base.place not in builder.emitter.decisions.altered
+    return base.table is not None and not base.table.entries.spare
+
+
+def need_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Ordered:
+    """A set, the order of which is kept; the build starts again if it was not so far."""
+    assert base.table is not None
+    if base.table.order is not None:
+        return Ordered(builder.emitter, base.table)
+    changes = builder.argument_of.get(builder.identity(base) or "") in builder.emitter.decisions.changing
+    held = builder.emitter.buffers[base.table.live].role is Role.HELD
+    if changes or held or not has_order(base.key) or not setmodel.is_as_here():
+        raise builder.unsupported(node, "a set in its order", "use sorted(...)")
+    builder.emitter.decisions.ordered.add(base.place)
+    raise Restart
+
+
+def _items_in_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
+    """The items of a set, copied as CPython runs through them."""
+    emitter, key = builder.emitter, base.key
+    assert base.table is not None
+    if base.table.past and not has_order(key):
+        return _items_as_given(builder, base, node)
+    hashed = need_order(builder, base, node)
+    assert base.table is not None and key is not None
+    order, count = hashed.in_order()
+    columns = [
+        emitter.allocate("items", emitter.buffers[name].type, (count,))
+        for name in base.table.entries.data[: base.table.keys]
+    ]
+    with loop(emitter, ZERO, count) as at:
+        for column, number in zip(columns, hashed.entries.read(Read(order, (at,), INT))):
+            emitter.assign((), column.name, (at,), number)
+    if isinstance(key, ScalarType):
+        name = columns[0].name
+        return Array((count,), key, lambda at: Read(name, at, key), is_list=True, borrowed=True)
+
+    def item(q: Expr) -> Value:
+        found = [emitter.snapshot(Read(column.name, (q,), column.type), "item") for column in columns]
+        return builder.assembled(key, iter(found))
+
+    return Iterable(count, item)
+
+
+def _items_as_given(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
+    """The items of a set whose hashes cannot be computed: only sets in arguments have an order that is known."""
+    assert base.table is not None
+    hashed = table_of(builder.emitter, base.table)
+    keeps_entry_order(hashed)
+    given = Op("ne", (hashed.number(base.table.past).value, integer(MADE_HERE)), BOOL)
+    builder.emitter.hand_back(given, "a set in its order")
+    return entries_of(builder, base, "keys", node, ordered=False)
+
+
+def unlike_additions(builder: Dicts, base: Dict) -> None:
+    """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
+    decisions = builder.emitter.decisions
+    decisions.uneven.add(base.place)
+    if base.is_set and base.place in decisions.returned and base.table is not None and base.table.order is None:
+        _order_of_result(builder, base)
+
+
+def _order_of_result(builder: Dicts, base: Dict) -> None:
+    if has_order(base.key) and setmodel.is_as_here() and base.place not in builder.emitter.decisions.ordered:
+        builder.emitter.decisions.ordered.add(base.place)
+        raise Restart
+
+
+def keep_result_order(builder: Dicts, base: Dict) -> None:
+    """A set for the caller is made by adding its items as they came: if that gives another order, Python runs."""
+    decisions = builder.emitter.decisions
+    decisions.returned.add(base.place)
+    if base.place in decisions.uneven:
+        _order_of_result(builder, base)
+        if base.table is not None and base.table.order is not None and base.key is not None:
+            fresh = tables.make(builder.emitter, "again", types_in(base.key), [])
+            replays(builder.emitter, base.table, with_order(builder.emitter, fresh, base.key))
+
+
+def entry_columns(builder: Dicts, base: Dict) -> list[Array]:
+    """The numbers of all keys, and of all values, each in a list of its own memory."""
+    assert base.table is not None
+    hashed = table_of(builder.emitter, base.table)
+    hashed.compact()
+    return builder.columns(hashed.entries, len(base.table.entries.data) - 1)
+
+
+def added_columns(builder: Dicts, base: Dict, param: str) -> list[Array]:
+    """The numbers of the keys that a set which is an argument has got, in order."""
+    assert base.table is not None
+    (before,) = builder.emitter.buffers[param].shape
+    return builder.columns(table_of(builder.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
+
+
+def keep_size(builder: Dicts, base: Dict, keeps: Expr) -> None:
+    """What happens to a loop over a dict that gets or loses entries is left to Python."""
+    reason = "a dict that gets or loses entries while a loop runs through it"
+    row = row_of(base)
+    if row is None:
+        if builder.identity(base) in builder.run_through:
+            builder.emitter.hand_back(keeps, reason)
+        return
+    for other in builder.rows_run_through:
+        running = row_of(other)
+        if running is not None and other.place == base.place:
+            builder.emitter.hand_back(either(Op("ne", (running, row), BOOL), keeps), reason)
+
+
+def will_shrink(builder: Dicts, base: Dict, node: ast.AST) -> None:
+    """The order of a set that has lost an item depends on its past, which only CPython knows."""
+    if base.is_set and builder.identity(base) in builder.argument_of:
+        raise builder.unsupported(node, "an item taken out of a set that is an argument", "make a copy of it first")
+    builder.will_change(base)
+    unlike_additions(builder, base)
+
+
+def _either_default(builder: Dicts, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
+    """The value of an entry, or a number of another type; None if there is no such number."""
+    if isinstance(base.item, ScalarType) and isinstance(default, Scalar) and base.table is not None:
+        return _number_or_default(builder, base, base.item, key, default, node)
+    both = merged(base.item, builder.layout(default))
+    if not isinstance(both, EitherType) or base.table is None:
+        return None
+    numbers = numbers_of_key(builder, base, key, node)
+    assert numbers is not None and base.item is not None
+    hashed = table_of(builder.emitter, base.table)
+    _, entry = hashed.search(numbers)
+    there = Op("maximum", (entry.value, ZERO), INT)
+    mine = builder.numbers(both, builder.assembled(base.item, iter(hashed.value_at(there))))
+    other = builder.numbers(both, default)
+    found = Op("ge", (entry.value, ZERO), BOOL)
+    chosen = [builder.emitter.snapshot(pick(found, *pair), "value") for pair in zip(mine, other)]
+    return builder.assembled(both, iter(chosen))
+
+
+def _number_or_default(
+    builder: Dicts, base: Dict, item: ScalarType, key: Value, default: Scalar, node: ast.AST
+) -> Value:
+    """The same of numbers, which keep their types."""
+    numbers = numbers_of_key(builder, base, key, node)
+    assert numbers is not None and base.table is not None
+    hashed = table_of(builder.emitter, base.table)
+    _, entry = hashed.search(numbers)
+    found = builder.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
+    (mine,) = hashed.value_or(entry.value, [Const(0, item)])
+    other = builder.emitter.snapshot(default.expr, "default")
+    both = join(item, default.type)
+    for number in (mine, other):
+        if number.type == INT and both == FLOAT:
+            near = Const(2**53, INT)
+            fits = Op("le", (Op("abs", (number,), INT), near), BOOL)
+            builder.emitter.rarely_fails(fits, "an integer beyond 53 bits beside a float")
+    chosen = Op("select", (found, arith.cast(mine, both), arith.cast(other, both)), both)
+    note_choice(builder, chosen, found, mine, other)
+    return Scalar(chosen)
+
+
+def _found_or_made(builder: Dicts, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
+    """The value of an entry, or a default in which lists are made only where it is needed."""
+    emitter = builder.emitter
+    of = types_in(item)
+    found = [variable(emitter, "value", Const(0, part), part) for part in of]
+    with when(emitter, Op("ge", (entry, ZERO), BOOL)):
+        for mine, number in zip(found, hashed.value_at(entry)):
+            mine.set(number)
+    with when(emitter, Op("lt", (entry, ZERO), BOOL)):
+        for mine, number in zip(found, builder.numbers(item, default)):
+            mine.set(number)
+    return [emitter.snapshot(mine.value, "value") for mine in found]
 
 
 def _comparable(layout: ItemType, other: ItemType) -> bool:

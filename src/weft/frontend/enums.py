@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from weft.frontend import arith, reads
-from weft.frontend.core import part_slots
+from weft.frontend.core import assign_parts, changes_kind, part_slots
 from weft.frontend.emit import Restart
 from weft.frontend.scope import Slot
+from weft.frontend.slots import apart
 from weft.frontend.strings import Strings
 from weft.frontend.values import Member, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op, Read, integer
@@ -55,47 +56,6 @@ class Enums(Strings):
         kind = class_of(value)
         return Member(kind, integer(list(kind).index(value.value)))
 
-    def member_value(self, member: Value) -> Scalar:
-        """member.value, if all of them are numbers of one type."""
-        kind = class_of(member)
-        values = [one.value for one in kind]
-        types = {type_of_value(value) for value in values}
-        of = next(iter(types))
-        if len(types) != 1 or not isinstance(of, ScalarType) or len(values) > _MOST:
-            raise self.unsupported(None, f"the value of a member of {kind.__name__}", "use values of one type")
-        if isinstance(member, Object):
-            return Scalar(Const(member.value.value, of))
-        code = self.emitter.snapshot(self.member(member).code, "member")
-        result: Expr = Const(values[-1], of)
-        for place, value in reversed(list(enumerate(values[:-1]))):
-            result = Op("select", (Op("eq", (code, integer(place)), BOOL), Const(value, of), result), of)
-        return Scalar(result)
-
-    def member_of_value(self, kind: Any, value: Value, node: ast.AST) -> Value:
-        """kind(value): the member with that value, or ValueError"""
-        if is_member(value) and class_of(value) is kind:
-            return value
-        values = [one.value for one in kind]
-        types = {type_of_value(one) for one in values}
-        if types != {INT} or len(values) > _MOST or not isinstance(value, Scalar) or value.type != INT:
-            raise self.unsupported(node, f"{kind.__name__}() of this", "use values that are int", value=value)
-        if issubclass(kind, enum.Flag) or reads.own(kind, "_missing_") is not reads.ABSENT:
-            raise self.unsupported(node, f"{kind.__name__}() of a value that it may have no member for")
-        wanted = self.emitter.snapshot(value.expr, "value")
-        code: Expr = integer(-1)
-        for place, one in enumerate(values):
-            code = Op("select", (Op("eq", (wanted, Const(one, INT)), BOOL), integer(place), code), INT)
-        found = self.emitter.snapshot(code, "member")
-        message = f"{{0}} is not a valid {kind.__qualname__}"
-        self.emitter.check(Op("ge", (found, integer(0)), BOOL), "ValueError", message, (wanted,))
-        return Member(kind, found)
-
-    def as_number(self, value: Value) -> Value:
-        """A member that is a number (of an IntEnum) as that number; anything else as it is."""
-        if is_member(value) and issubclass(class_of(value), int) and _plain(class_of(value)):
-            return self.member_value(value)
-        return value
-
     def member_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
         """left == right, where one of them is a member."""
         members = [value for value in (left, right) if is_member(value)]
@@ -104,8 +64,8 @@ class Enums(Strings):
         if isinstance(left, Object) and isinstance(right, Object) and name in ("eq", "ne"):
             return Scalar(Const(bool(left.value == right.value) == (name == "eq"), PYBOOL))
         if len(members) == 2 and class_of(left) is class_of(right) and name in ("eq", "ne"):
-            return Scalar(self.same_member(left, right, name == "eq"))
-        numbers = [self.as_number(value) for value in (left, right)]
+            return Scalar(same_member(self, left, right, name == "eq"))
+        numbers = [as_number(self, value) for value in (left, right)]
         if all(isinstance(value, Scalar) for value in numbers):
             first, second = (value.expr for value in numbers if isinstance(value, Scalar))
             return Scalar(arith.cast(arith.compare(name, first, second, self.emitter.span), PYBOOL))
@@ -113,18 +73,9 @@ class Enums(Strings):
             raise self.unsupported(node, "this comparison of members", left=left, right=right)
         return Scalar(Const(name == "ne", PYBOOL))
 
-    def same_member(self, left: Value, right: Value, positive: bool) -> Expr:
-        """left is right"""
-        if class_of(left) is not class_of(right):
-            return Const(not positive, PYBOOL)
-        one, other = self.member(left).code, self.member(right).code
-        if isinstance(one, Const) and isinstance(other, Const):
-            return Const((one == other) == positive, PYBOOL)
-        return Op("eq" if positive else "ne", (one, other), PYBOOL)
-
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if isinstance(value, Member):
-            number = self.as_number(value)
+            number = as_number(self, value)
             if isinstance(number, Scalar):
                 return Scalar(arith.truth(number.expr))
             if not _plain(value.kind) or issubclass(value.kind, str):
@@ -146,42 +97,99 @@ class Enums(Strings):
             if slot.key not in self.emitter.decisions.members or value is None:
                 continue
             if not is_member(value):
-                raise self.apart(slot.branch, self._changes_kind(name, value, Object("a member")))
-            self._assign_member(name, slot, value)
+                raise apart(self, slot.branch, changes_kind(self, name, value, Object("a member")))
+            _assign_member(self, name, slot, value)
         return opened
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         known = self.emitter.decisions.members
         if slot.key in known:
-            self._assign_member(name, slot, value)
+            _assign_member(self, name, slot, value)
             return
         current = self.scope.values.get(name)
         if isinstance(value, Member) and current is not None and not is_member(current):
-            raise self.apart(slot.branch, self._changes_kind(name, current, value))
+            raise apart(self, slot.branch, changes_kind(self, name, current, value))
         if is_member(value) and (isinstance(value, Member) or (is_member(current) and current != value)):
             known[slot.key] = class_of(value)
             raise Restart
         super()._assign_slot(name, slot, value)
 
-    def _assign_member(self, name: str, slot: Slot, value: Value) -> None:
-        kind = self.emitter.decisions.members[slot.key]
-        if not is_member(value) or class_of(value) is not kind:
-            current = self.scope.values.get(name)
-            raise self.apart(slot.branch, self._changes_kind(name, current or Object(kind), value))
-        if slot.parts is None:
-            slot.parts = part_slots(slot, 1)
-        self._assign_parts(name, slot, Tuple((Scalar(self.member(value).code),)))
-        self.scope.values[name] = self.slot_member(slot)
 
-    def slot_member(self, slot: Slot) -> Member:
-        """The member that a slot holds."""
-        assert slot.parts is not None and slot.parts[0].buffer is not None
-        kind = self.emitter.decisions.members[slot.key]
-        return Member(kind, Read(slot.parts[0].buffer.name, (), INT))
+def member_value(builder: Enums, member: Value) -> Scalar:
+    """member.value, if all of them are numbers of one type."""
+    kind = class_of(member)
+    values = [one.value for one in kind]
+    types = {type_of_value(value) for value in values}
+    of = next(iter(types))
+    if len(types) != 1 or not isinstance(of, ScalarType) or len(values) > _MOST:
+        raise builder.unsupported(None, f"the value of a member of {kind.__name__}", "use values of one type")
+    if isinstance(member, Object):
+        return Scalar(Const(member.value.value, of))
+    code = builder.emitter.snapshot(builder.member(member).code, "member")
+    result: Expr = Const(values[-1], of)
+    for place, value in reversed(list(enumerate(values[:-1]))):
+        result = Op("select", (Op("eq", (code, integer(place)), BOOL), Const(value, of), result), of)
+    return Scalar(result)
 
-    def chosen_member(self, test: Scalar, then: Value, orelse: Value, node: ast.AST) -> Value:
-        """`a if test else b` without anything to be done before"""
-        if class_of(then) is not class_of(orelse):
-            raise self.unsupported(node, "a choice between members of two enumerations")
-        codes = (self.member(then).code, self.member(orelse).code)
-        return Member(class_of(then), Op("select", (arith.condition(test.expr), *codes), INT))
+
+def member_of_value(builder: Enums, kind: Any, value: Value, node: ast.AST) -> Value:
+    """kind(value): the member with that value, or ValueError"""
+    if is_member(value) and class_of(value) is kind:
+        return value
+    values = [one.value for one in kind]
+    types = {type_of_value(one) for one in values}
+    if types != {INT} or len(values) > _MOST or not isinstance(value, Scalar) or value.type != INT:
+        raise builder.unsupported(node, f"{kind.__name__}() of this", "use values that are int", value=value)
+    if issubclass(kind, enum.Flag) or reads.own(kind, "_missing_") is not reads.ABSENT:
+        raise builder.unsupported(node, f"{kind.__name__}() of a value that it may have no member for")
+    wanted = builder.emitter.snapshot(value.expr, "value")
+    code: Expr = integer(-1)
+    for place, one in enumerate(values):
+        code = Op("select", (Op("eq", (wanted, Const(one, INT)), BOOL), integer(place), code), INT)
+    found = builder.emitter.snapshot(code, "member")
+    message = f"{{0}} is not a valid {kind.__qualname__}"
+    builder.emitter.check(Op("ge", (found, integer(0)), BOOL), "ValueError", message, (wanted,))
+    return Member(kind, found)
+
+
+def as_number(builder: Enums, value: Value) -> Value:
+    """A member that is a number (of an IntEnum) as that number; anything else as it is."""
+    if is_member(value) and issubclass(class_of(value), int) and _plain(class_of(value)):
+        return member_value(builder, value)
+    return value
+
+
+def same_member(builder: Enums, left: Value, right: Value, positive: bool) -> Expr:
+    """left is right"""
+    if class_of(left) is not class_of(right):
+        return Const(not positive, PYBOOL)
+    one, other = builder.member(left).code, builder.member(right).code
+    if isinstance(one, Const) and isinstance(other, Const):
+        return Const((one == other) == positive, PYBOOL)
+    return Op("eq" if positive else "ne", (one, other), PYBOOL)
+
+
+def _assign_member(builder: Enums, name: str, slot: Slot, value: Value) -> None:
+    kind = builder.emitter.decisions.members[slot.key]
+    if not is_member(value) or class_of(value) is not kind:
+        current = builder.scope.values.get(name)
+        raise apart(builder, slot.branch, changes_kind(builder, name, current or Object(kind), value))
+    if slot.parts is None:
+        slot.parts = part_slots(slot, 1)
+    assign_parts(builder, name, slot, Tuple((Scalar(builder.member(value).code),)))
+    builder.scope.values[name] = slot_member(builder, slot)
+
+
+def slot_member(builder: Enums, slot: Slot) -> Member:
+    """The member that a slot holds."""
+    assert slot.parts is not None and slot.parts[0].buffer is not None
+    kind = builder.emitter.decisions.members[slot.key]
+    return Member(kind, Read(slot.parts[0].buffer.name, (), INT))
+
+
+def chosen_member(builder: Enums, test: Scalar, then: Value, orelse: Value, node: ast.AST) -> Value:
+    """`a if test else b` without anything to be done before"""
+    if class_of(then) is not class_of(orelse):
+        raise builder.unsupported(node, "a choice between members of two enumerations")
+    codes = (builder.member(then).code, builder.member(orelse).code)
+    return Member(class_of(then), Op("select", (arith.condition(test.expr), *codes), INT))

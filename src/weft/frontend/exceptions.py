@@ -17,11 +17,14 @@ from dataclasses import replace
 
 from weft.errors import LeftToLibrary, ParallelError, Unsupported, exception_type
 from weft.frontend import arith, reads
+from weft.frontend.choices import condition_value
+from weft.frontend.core import written_by
 from weft.frontend.emit import Restart
 from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_foreign, is_jump
 from weft.frontend.liveness import assigned
-from weft.frontend.loops import Loops
-from weft.frontend.missing import implied
+from weft.frontend.loops import Loops, merge
+from weft.frontend.missing import forget, implied, suppose
+from weft.frontend.statements import execute_all
 from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import Expr
@@ -82,191 +85,12 @@ class Exceptions(Loops):
         around, self._known_before = self._known_before, frozenset(self.scope.known)
         opened = self.open_slots(names, node)
         if node.finalbody:
-            falls = self._finally(node, names, before)
+            falls = _finally(self, node, names, before)
         else:
-            falls = self._guarded(node, names, before)
+            falls = _guarded(self, node, names, before)
         self.close_slots(opened)
         self._known_before = around
         return falls
-
-    def _left_anywhere(self, node: ast.Try) -> None:
-        """What is known of names where the block of a try may have been left at any place of it."""
-        self.scope.known = set(self._known_before)
-        self.forget([node])
-
-    def _finally(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
-        self.scope.trying += 1
-        with self.emitter.capture() as block:
-            falls = self._guarded(node, names, before)
-        self.scope.trying -= 1
-        exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_raised, leaving=True))
-        if exits is None:
-            return self.execute_all(node.finalbody) and falls
-        self._check_finally(node, exits)
-        unbound = set(self.scope.unbound)
-        self.scope.unbound |= names - before
-        self._left_anywhere(node)
-        mutations = self.emitter.mutations
-        with self.emitter.capture() as last:
-            ends = not self.execute_all(node.finalbody)
-        for part in last:
-            self.emitter.emit(part)
-        written = {name for name in self.written_by(last) if self.emitter.buffers[name].rank}
-        if self.emitter.mutations != mutations or written:
-            self._keep_results(node, exits, written)
-        if ends:
-            return False
-        self.scope.unbound = unbound & self.scope.unbound
-        checks = exits.again(list(range(len(exits.checks))))
-        leaving: Block = (*checks, *exits.leave())
-        if not falls:  # it was the last of these, if none of the others
-            leaving = (*leaving[:-1], exits.leaves[-1] if exits.leaves else replace(checks[-1], condition=FALSE))
-        for again in leaving:
-            self.emitter.emit(again)
-        return falls
-
-    def _check_finally(self, node: ast.Try, exits: Exits) -> None:
-        """What is returned before `finally` must be what is returned after it."""
-        if not exits.leaves:
-            return
-        arrays = [n for n in assigned(node.finalbody) if isinstance(self.scope.values.get(n), Array)]
-        if arrays or self.swap_flags or self.changed or self.stores_objects():
-            raise self.unsupported(node, "a return before a finally that may change what is returned")
-
-    def _keep_results(self, node: ast.Try, exits: Exits, written: set[str]) -> None:
-        """What a container holds is read where it is returned: `finally` must not change one after that."""
-        for leave in exits.leaves:
-            if not isinstance(leave, Return):
-                continue
-            for part in walk.leaves(self.emitter.results[leave.result]):
-                kept = isinstance(part, (ScalarOut, ConstOut, NoneOut))
-                if not kept and not (isinstance(part, ArrayOut) and not part.as_list and part.buffer in written):
-                    raise self.unsupported(node, "a return before a finally that changes arrays, lists or dicts")
-
-    def _guarded(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
-        """The block with its handlers and its else."""
-        if not node.handlers:
-            return self.execute_all([*node.body, *node.orelse])
-        self.scope.trying += 1
-        with self.emitter.capture() as block:
-            falls = self.execute_all(node.body)
-        self.scope.trying -= 1
-        exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_exception))
-        if exits is None:
-            return falls and self.execute_all(node.orelse)
-        arms = self._arms(node, exits)
-        if falls:
-            arms.insert(0, _Arm(None, node.orelse))
-        return self._take(arms, exits, names, before, node)
-
-    def _interrupted(self, block: Block, interrupts: Interrupts) -> Exits | None:
-        """The block emitted so that nothing leaves it; None if nothing did."""
-        rewritten = interrupts.run(block)
-        if interrupts.calls:
-            self.calls_are_caught()
-        for inner in rewritten:
-            self.emitter.emit(inner)
-        self.refresh()
-        return None if rewritten is block else interrupts.exits
-
-    def _arms(self, node: ast.Try, exits: Exits) -> list[_Arm]:
-        """The handlers that some check leads to, and what none of them catches."""
-        arms: list[_Arm] = []
-        waiting = list(range(len(exits.checks)))
-        for handler in node.handlers:
-            kinds = self._classes(handler.type)
-            mine = [place for place in waiting if issubclass(self._class(exits.checks[place]), kinds)]
-            if mine:
-                arms.append(_Arm(mine, handler.body, handler))
-            waiting = [place for place in waiting if place not in mine]
-        if waiting:
-            arms.append(_Arm(waiting, []))
-        return arms
-
-    def _classes(self, node: ast.expr | None) -> tuple[type[BaseException], ...]:
-        if node is None:
-            return (BaseException,)
-        value = self.evaluate(node)
-        items = value.items if isinstance(value, Tuple) else (value,)
-        kinds = [item.value for item in items if isinstance(item, Object) and isinstance(item.value, type)]
-        if len(kinds) != len(items) or not all(issubclass(kind, BaseException) for kind in kinds):
-            raise self.unsupported(node, "an except clause for this")
-        return tuple(kinds)
-
-    def _class(self, check: Check) -> type[BaseException]:
-        return self.own_exceptions.get(check.exception) or exception_type(check.exception) or BaseException
-
-    def _take(self, arms: Sequence[_Arm], exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
-        """The first of the arms that applies; what follows the try sees what they agree on."""
-        if len(arms) == 1:
-            return self._arm(arms[0], exits, names, before, node)
-        first = arms[0]
-        condition = exits.normal if first.places is None else exits.among(first.places)
-        span = self.at(node)
-        start, unbound, known = dict(self.scope.values), set(self.scope.unbound), set(self.scope.known)
-        with self.emitter.capture() as then:
-            then_ends = not self._arm(first, exits, names, before, node)
-        then_gone, self.scope.departed = then_ends or self.scope.departed, False
-        then_values, then_unbound = self.scope.values, self.scope.unbound
-        self.scope.values, self.scope.unbound = start.copy(), set(unbound)
-        then_known, self.scope.known = self.scope.known, known
-        with self.emitter.capture() as orelse:
-            else_ends = not self._take(arms[1:], exits, names, before, node)
-        else_gone = else_ends or self.scope.departed
-        self.scope.departed = then_gone and else_gone
-        self.scope.known &= then_known
-        self.emitter.emit(If(condition, tuple(then), tuple(orelse), span))
-        else_values, else_unbound = self.scope.values, self.scope.unbound
-        self._merge(start, then_values, else_values, then_ends, else_ends, names, node)
-        self.refresh()
-        self.scope.unbound = else_unbound if then_gone else then_unbound if else_gone else then_unbound | else_unbound
-        return not (then_ends and else_ends)
-
-    def _arm(self, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
-        if arm.places is None:
-            return self.execute_all(arm.body)
-        caught = Caught(exits, tuple(arm.places))
-        if arm.handler is None:
-            self._raise_again(caught)
-            return False
-        key = (self.scope.path, id(arm.handler))
-        read = self.scope.liveness.live_after(node) | self.scope.liveness.live_when_left(node) | self.scope.shared
-        if arm.handler.name in read:  # it has no value any more where the handler ends
-            self.emitter.decisions.left_to_python.add(key)
-        if key in self.emitter.decisions.left_to_python:
-            self.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
-            return False
-        self.scope.unbound |= names - before
-        self._left_anywhere(node)
-        if arm.handler.name:
-            self.scope.values[arm.handler.name] = caught
-        self.handled.append(caught)
-        try:
-            return self.execute_all(arm.body)
-        except (LeftToLibrary, ParallelError):
-            raise
-        except Unsupported:
-            self.emitter.decisions.left_to_python.add(key)
-            raise Restart from None
-        finally:
-            self.handled.pop()
-
-    def _raise_again(self, caught: Caught) -> None:
-        checks = caught.exits.again(list(caught.places))
-        for check in checks[:-1]:
-            self.emitter.emit(check)
-        self.emitter.emit(replace(checks[-1], condition=FALSE))  # it was this one, if none of the others
-
-    # --- what is caught ---------------------------------------------------------------------------------------------
-
-    def caught_text(self, caught: Caught, node: ast.AST | None) -> Value:
-        """The text of an exception, where all that are caught here have the same."""
-        checks = [caught.exits.checks[place] for place in caught.places]
-        texts = {check.message.replace("{{", "{").replace("}}", "}") for check in checks}
-        plain = not any(check.values or exception_type(check.exception) is KeyError for check in checks)
-        if len(texts) != 1 or not plain:
-            raise self.unsupported(node, "the text of an exception that may be one of several")
-        return Object(texts.pop())
 
     # --- raise ------------------------------------------------------------------------------------------------------
 
@@ -276,11 +100,11 @@ class Exceptions(Loops):
             if value is None and not self.handled:
                 self.emitter.check(FALSE, "RuntimeError", "No active exception to reraise")
                 return False
-            self._raise_again(value if isinstance(value, Caught) else self.handled[-1])
+            _raise_again(self, value if isinstance(value, Caught) else self.handled[-1])
             return False
-        kind = self._raised_class(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+        kind = _raised_class(self, node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
         arguments = node.exc.args if isinstance(node.exc, ast.Call) else []
-        message = self._message(arguments[0]) if arguments else ("", ())
+        message = _message(self, arguments[0]) if arguments else ("", ())
         quiet = node.cause is None or (isinstance(node.cause, ast.Constant) and node.cause.value is None)
         plain = not (isinstance(node.exc, ast.Call) and node.exc.keywords) and len(arguments) <= 1 and quiet
         self.at(node)
@@ -296,74 +120,18 @@ class Exceptions(Loops):
         self.emitter.check(FALSE, name, text, message[1])
         return False
 
-    def _raised_class(self, node: ast.expr) -> type[BaseException] | None:
-        """The class of an exception that is raised, if making one does nothing else."""
-        if not isinstance(node, (ast.Name, ast.Attribute)):
-            return None
-        value = self.evaluate(node)
-        kind = value.value if isinstance(value, Object) else None
-        if not isinstance(kind, type) or not issubclass(kind, Exception):
-            return None
-        makers = ("__init__", "__new__")
-        made = [base for base in kind.__mro__ if any(reads.own(base, n) is not reads.ABSENT for n in makers)]
-        return kind if made[0].__module__ == "builtins" else None
-
-    def _message(self, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
-        """The message of an exception with up to three integers in it; None if Python must make it."""
-        parts: Sequence[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
-        text = ""
-        values: list[Expr] = []
-        for part in parts:
-            if isinstance(part, ast.FormattedValue):
-                shown = self._shown_part(part)
-                if shown is None or len(values) == 3:
-                    return None
-                text += f"{{{len(values)}}}"
-                values.append(shown)
-                continue
-            known = self._text(part)
-            if known is None:
-                return None
-            text += known.replace("{", "{{").replace("}", "}}")
-        return text, tuple(values)
-
-    def _text(self, node: ast.expr) -> str | None:
-        if isinstance(node, ast.Name) and node.id not in self.scope.values:
-            constant = self.evaluate(node)
-            return constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
-        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-    def _shown_part(self, part: ast.FormattedValue) -> Expr | None:
-        """An integer in an f-string."""
-        simple = isinstance(part.value, (ast.Name, ast.BinOp)) or (
-            isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Name) and part.value.func.id == "len"
-        )
-        if part.format_spec is not None or part.conversion != -1 or not simple:
-            return None
-        value = self.evaluate(part.value)
-        integral = isinstance(value, Scalar) and value.type == INT and self.lost(value.expr) is None
-        if not isinstance(value, Scalar) or not integral or id(value.expr) in self.mixed_exprs:
-            return None
-        return self.emitter.snapshot(value.expr, "shown")
-
     def _exec_assert(self, node: ast.Assert) -> None:
-        test = self.truth(self.condition_value(node.test), node)
+        test = self.truth(condition_value(self, node.test), node)
         self.at(node)
-        self.suppose(implied(node.test, True))
+        suppose(self, implied(node.test, True))
         if test is True:
             return
         condition = FALSE if isinstance(test, bool) else arith.condition(test.expr)
-        text = "" if node.msg is None else self._text(node.msg)
+        text = "" if node.msg is None else _text(self, node.msg)
         if text is None:
             self.emitter.hand_back(condition, "an assert with a message that only Python can make")
             return
         self.emitter.check(condition, "AssertionError", text.replace("{", "{{").replace("}", "}}"))
-
-    def settle_exceptions(self) -> None:
-        """What raises an exception of the program's own past every handler is left to Python from the start."""
-        if not self.own_exceptions:
-            return
-        self.emitter.blocks[0] = list(self._left_to_python(tuple(self.emitter.blocks[0])))
 
     def _left_to_python(self, nodes: Block) -> Block:
         def settled(node: Node) -> Node:
@@ -373,6 +141,259 @@ class Exceptions(Loops):
             return walk.map_sub_blocks(node, self._left_to_python)
 
         return walk.map_block(nodes, settled)
+
+
+def _left_anywhere(builder: Exceptions, node: ast.Try) -> None:
+    """What is known of names where the block of a try may have been left at any place of it."""
+    builder.scope.known = set(builder._known_before)
+    forget(builder, [node])
+
+
+def _finally(builder: Exceptions, node: ast.Try, names: set[str], before: set[str]) -> bool:
+    builder.scope.trying += 1
+    with builder.emitter.capture() as block:
+        falls = _guarded(builder, node, names, before)
+    builder.scope.trying -= 1
+    exits = _interrupted(builder, tuple(block), Interrupts(builder.emitter, _is_raised, leaving=True))
+    if exits is None:
+        return execute_all(builder, node.finalbody) and falls
+    _check_finally(builder, node, exits)
+    unbound = set(builder.scope.unbound)
+    builder.scope.unbound |= names - before
+    _left_anywhere(builder, node)
+    mutations = builder.emitter.mutations
+    with builder.emitter.capture() as last:
+        ends = not execute_all(builder, node.finalbody)
+    for part in last:
+        builder.emitter.emit(part)
+    written = {name for name in written_by(builder, last) if builder.emitter.buffers[name].rank}
+    if builder.emitter.mutations != mutations or written:
+        _keep_results(builder, node, exits, written)
+    if ends:
+        return False
+    builder.scope.unbound = unbound & builder.scope.unbound
+    checks = exits.again(list(range(len(exits.checks))))
+    leaving: Block = (*checks, *exits.leave())
+    if not falls:  # it was the last of these, if none of the others
+        leaving = (*leaving[:-1], exits.leaves[-1] if exits.leaves else replace(checks[-1], condition=FALSE))
+    for again in leaving:
+        builder.emitter.emit(again)
+    return falls
+
+
+def _check_finally(builder: Exceptions, node: ast.Try, exits: Exits) -> None:
+    """What is returned before `finally` must be what is returned after it."""
+    if not exits.leaves:
+        return
+    arrays = [n for n in assigned(node.finalbody) if isinstance(builder.scope.values.get(n), Array)]
+    if arrays or builder.swap_flags or builder.changed or builder.stores_objects():
+        raise builder.unsupported(node, "a return before a finally that may change what is returned")
+
+
+def _keep_results(builder: Exceptions, node: ast.Try, exits: Exits, written: set[str]) -> None:
+    """What a container holds is read where it is returned: `finally` must not change one after that."""
+    for leave in exits.leaves:
+        if not isinstance(leave, Return):
+            continue
+        for part in walk.leaves(builder.emitter.results[leave.result]):
+            kept = isinstance(part, (ScalarOut, ConstOut, NoneOut))
+            if not kept and not (isinstance(part, ArrayOut) and not part.as_list and part.buffer in written):
+                raise builder.unsupported(node, "a return before a finally that changes arrays, lists or dicts")
+
+
+def _guarded(builder: Exceptions, node: ast.Try, names: set[str], before: set[str]) -> bool:
+    """The block with its handlers and its else."""
+    if not node.handlers:
+        return execute_all(builder, [*node.body, *node.orelse])
+    builder.scope.trying += 1
+    with builder.emitter.capture() as block:
+        falls = execute_all(builder, node.body)
+    builder.scope.trying -= 1
+    exits = _interrupted(builder, tuple(block), Interrupts(builder.emitter, _is_exception))
+    if exits is None:
+        return falls and execute_all(builder, node.orelse)
+    arms = _arms(builder, node, exits)
+    if falls:
+        arms.insert(0, _Arm(None, node.orelse))
+    return _take(builder, arms, exits, names, before, node)
+
+
+def _interrupted(builder: Exceptions, block: Block, interrupts: Interrupts) -> Exits | None:
+    """The block emitted so that nothing leaves it; None if nothing did."""
+    rewritten = interrupts.run(block)
+    if interrupts.calls:
+        builder.calls_are_caught()
+    for inner in rewritten:
+        builder.emitter.emit(inner)
+    builder.refresh()
+    return None if rewritten is block else interrupts.exits
+
+
+def _arms(builder: Exceptions, node: ast.Try, exits: Exits) -> list[_Arm]:
+    """The handlers that some check leads to, and what none of them catches."""
+    arms: list[_Arm] = []
+    waiting = list(range(len(exits.checks)))
+    for handler in node.handlers:
+        kinds = _classes(builder, handler.type)
+        mine = [place for place in waiting if issubclass(_class(builder, exits.checks[place]), kinds)]
+        if mine:
+            arms.append(_Arm(mine, handler.body, handler))
+        waiting = [place for place in waiting if place not in mine]
+    if waiting:
+        arms.append(_Arm(waiting, []))
+    return arms
+
+
+def _classes(builder: Exceptions, node: ast.expr | None) -> tuple[type[BaseException], ...]:
+    if node is None:
+        return (BaseException,)
+    value = builder.evaluate(node)
+    items = value.items if isinstance(value, Tuple) else (value,)
+    kinds = [item.value for item in items if isinstance(item, Object) and isinstance(item.value, type)]
+    if len(kinds) != len(items) or not all(issubclass(kind, BaseException) for kind in kinds):
+        raise builder.unsupported(node, "an except clause for this")
+    return tuple(kinds)
+
+
+def _class(builder: Exceptions, check: Check) -> type[BaseException]:
+    return builder.own_exceptions.get(check.exception) or exception_type(check.exception) or BaseException
+
+
+def _take(
+    builder: Exceptions, arms: Sequence[_Arm], exits: Exits, names: set[str], before: set[str], node: ast.Try
+) -> bool:
+    """The first of the arms that applies; what follows the try sees what they agree on."""
+    if len(arms) == 1:
+        return _arm(builder, arms[0], exits, names, before, node)
+    first = arms[0]
+    condition = exits.normal if first.places is None else exits.among(first.places)
+    span = builder.at(node)
+    start, unbound, known = dict(builder.scope.values), set(builder.scope.unbound), set(builder.scope.known)
+    with builder.emitter.capture() as then:
+        then_ends = not _arm(builder, first, exits, names, before, node)
+    then_gone, builder.scope.departed = then_ends or builder.scope.departed, False
+    then_values, then_unbound = builder.scope.values, builder.scope.unbound
+    builder.scope.values, builder.scope.unbound = start.copy(), set(unbound)
+    then_known, builder.scope.known = builder.scope.known, known
+    with builder.emitter.capture() as orelse:
+        else_ends = not _take(builder, arms[1:], exits, names, before, node)
+    else_gone = else_ends or builder.scope.departed
+    builder.scope.departed = then_gone and else_gone
+    builder.scope.known &= then_known
+    builder.emitter.emit(If(condition, tuple(then), tuple(orelse), span))
+    else_values, else_unbound = builder.scope.values, builder.scope.unbound
+    merge(builder, start, then_values, else_values, then_ends, else_ends, names, node)
+    builder.refresh()
+    builder.scope.unbound = else_unbound if then_gone else then_unbound if else_gone else then_unbound | else_unbound
+    return not (then_ends and else_ends)
+
+
+def _arm(builder: Exceptions, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
+    if arm.places is None:
+        return execute_all(builder, arm.body)
+    caught = Caught(exits, tuple(arm.places))
+    if arm.handler is None:
+        _raise_again(builder, caught)
+        return False
+    key = (builder.scope.path, id(arm.handler))
+    read = builder.scope.liveness.live_after(node) | builder.scope.liveness.live_when_left(node) | builder.scope.shared
+    if arm.handler.name in read:  # it has no value any more where the handler ends
+        builder.emitter.decisions.left_to_python.add(key)
+    if key in builder.emitter.decisions.left_to_python:
+        builder.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
+        return False
+    builder.scope.unbound |= names - before
+    _left_anywhere(builder, node)
+    if arm.handler.name:
+        builder.scope.values[arm.handler.name] = caught
+    builder.handled.append(caught)
+    try:
+        return execute_all(builder, arm.body)
+    except (LeftToLibrary, ParallelError):
+        raise
+    except Unsupported:
+        builder.emitter.decisions.left_to_python.add(key)
+        raise Restart from None
+    finally:
+        builder.handled.pop()
+
+
+def _raise_again(builder: Exceptions, caught: Caught) -> None:
+    checks = caught.exits.again(list(caught.places))
+    for check in checks[:-1]:
+        builder.emitter.emit(check)
+    builder.emitter.emit(replace(checks[-1], condition=FALSE))  # it was this one, if none of the others
+
+
+def caught_text(builder: Exceptions, caught: Caught, node: ast.AST | None) -> Value:
+    """The text of an exception, where all that are caught here have the same."""
+    checks = [caught.exits.checks[place] for place in caught.places]
+    texts = {check.message.replace("{{", "{").replace("}}", "}") for check in checks}
+    plain = not any(check.values or exception_type(check.exception) is KeyError for check in checks)
+    if len(texts) != 1 or not plain:
+        raise builder.unsupported(node, "the text of an exception that may be one of several")
+    return Object(texts.pop())
+
+
+def _raised_class(builder: Exceptions, node: ast.expr) -> type[BaseException] | None:
+    """The class of an exception that is raised, if making one does nothing else."""
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return None
+    value = builder.evaluate(node)
+    kind = value.value if isinstance(value, Object) else None
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return None
+    makers = ("__init__", "__new__")
+    made = [base for base in kind.__mro__ if any(reads.own(base, n) is not reads.ABSENT for n in makers)]
+    return kind if made[0].__module__ == "builtins" else None
+
+
+def _message(builder: Exceptions, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
+    """The message of an exception with up to three integers in it; None if Python must make it."""
+    parts: Sequence[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
+    text = ""
+    values: list[Expr] = []
+    for part in parts:
+        if isinstance(part, ast.FormattedValue):
+            shown = _shown_part(builder, part)
+            if shown is None or len(values) == 3:
+                return None
+            text += f"{{{len(values)}}}"
+            values.append(shown)
+            continue
+        known = _text(builder, part)
+        if known is None:
+            return None
+        text += known.replace("{", "{{").replace("}", "}}")
+    return text, tuple(values)
+
+
+def _text(builder: Exceptions, node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name) and node.id not in builder.scope.values:
+        constant = builder.evaluate(node)
+        return constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _shown_part(builder: Exceptions, part: ast.FormattedValue) -> Expr | None:
+    """An integer in an f-string."""
+    simple = isinstance(part.value, (ast.Name, ast.BinOp)) or (
+        isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Name) and part.value.func.id == "len"
+    )
+    if part.format_spec is not None or part.conversion != -1 or not simple:
+        return None
+    value = builder.evaluate(part.value)
+    integral = isinstance(value, Scalar) and value.type == INT and builder.lost(value.expr) is None
+    if not isinstance(value, Scalar) or not integral or id(value.expr) in builder.mixed_exprs:
+        return None
+    return builder.emitter.snapshot(value.expr, "shown")
+
+
+def settle_exceptions(builder: Exceptions) -> None:
+    """What raises an exception of the program's own past every handler is left to Python from the start."""
+    if not builder.own_exceptions:
+        return
+    builder.emitter.blocks[0] = list(builder._left_to_python(tuple(builder.emitter.blocks[0])))
 
 
 def _is_exception(check: Check) -> bool:

@@ -18,11 +18,17 @@ from weft.errors import APART, Span
 from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads, reasons
 from weft.frontend.carrying import is_carried
 from weft.frontend.choices import Choices
+from weft.frontend.dict_methods import dict_operation
+from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter, Restart
+from weft.frontend.enums import as_number, member_value
 from weft.frontend.folding import fold
 from weft.frontend.growing import Cells
-from weft.frontend.lists import changes_list
-from weft.frontend.strings import is_text
+from weft.frontend.lists import changes_list, filled_records, joined_lists, repeated_list
+from weft.frontend.missing import may_be_unset, name_value
+from weft.frontend.mixed import from_either, may_be_python, note_computed, refuse_two_results
+from weft.frontend.nested import share_rows
+from weft.frontend.strings import is_text, text_iteration, text_operator, text_part
 from weft.frontend.values import (
     Array,
     Closure,
@@ -100,7 +106,6 @@ def constant_value(value: Any) -> Value | None:
     return None
 
 
-
 #: Expressions whose value may be None where something else is none the worse for it.
 _MAY_BE_NONE = (ast.Name, ast.Call, ast.NamedExpr, ast.BoolOp, ast.Attribute, ast.Subscript)
 
@@ -140,10 +145,10 @@ class Expressions(Choices):
             if values and _may_assign(node):
                 values = [self.kept_text(v, "t") if isinstance(v, Text) else v for v in values]
             if values and (changes_list(node) or place in self.emitter.decisions.settled):
-                values = [self._unchanging(v) if place in self.emitter.decisions.settled else v for v in values]
+                values = [_unchanging(self, v) if place in self.emitter.decisions.settled else v for v in values]
                 values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate_open(node) if open_ones else self.evaluate(node)
-            lazy = [v for v in values if self._lazy(v)] if self.emitter.mutations != before else []
+            lazy = [v for v in values if _lazy(self, v)] if self.emitter.mutations != before else []
             kinds = (Scalar, Array)
             if lazy and all(isinstance(v, kinds) for v in lazy) and place not in self.emitter.decisions.settled:
                 self.emitter.decisions.settled.add(place)
@@ -157,33 +162,6 @@ class Expressions(Choices):
         self._as_condition = outer
         return values
 
-    def _unchanging(self, value: Value) -> Value:
-        """A computed array in memory of its own."""
-        if not isinstance(value, Array) or value.view is not None or value.origin is not None:
-            return value
-        arrays.keepable(value, self.emitter)
-        return arrays.materialise(value, self.emitter, "t")
-
-    def _lazy(self, value: Value) -> bool:
-        """Whether a later change of memory would change what the value is."""
-        if isinstance(value, Mask):
-            return True
-        if isinstance(value, Array):
-            return value.view is None
-        if not isinstance(value, Scalar):
-            return False
-        return any(read.index or not self.emitter.is_written_once(read.buffer) for read in walk.reads(value.expr))
-
-    def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
-        value = self.evaluate(node)
-        if isinstance(value, Array) and value.rank == 0:
-            return Scalar(value.element(()))
-        if not isinstance(value, Scalar):
-            raise self.unsupported(node, f"{what} is needed here", value=value)
-        return value
-
-    # --- atoms ------------------------------------------------------------------------------------------------------
-
     def _eval_constant(self, node: ast.Constant) -> Value:
         value = constant_value(node.value)
         if value is None:
@@ -195,7 +173,7 @@ class Expressions(Choices):
         scope = self.scope
         while True:
             if name in scope.unbound and scope is self.scope:
-                raise self.may_be_unset(scope, node)
+                raise may_be_unset(self, scope, node)
             if name in scope.unbound:
                 raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
             if name in scope.stale:
@@ -203,9 +181,9 @@ class Expressions(Choices):
                     node, f"{name} shares its memory with a variable that is rebound in a branch or loop", "add .copy()"
                 )
             if name in scope.values:
-                return self.name_value(scope, name)
+                return name_value(self, scope, name)
             if name in scope.variables and name not in scope.outer:
-                raise self.may_be_unset(scope, node)
+                raise may_be_unset(self, scope, node)
             if scope.parent is None:
                 break
             scope = scope.parent
@@ -262,7 +240,7 @@ class Expressions(Choices):
         pairs += [(a.arg, default) for a, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is not None]
         values = self.evaluate_all([default for _, default in pairs])
         kept = [Scalar(self._kept(v.expr, "default")) if isinstance(v, Scalar) else v for v in values]
-        if any(self._lazy(v) or (isinstance(v, Tuple) and v.is_list and not v.items) for v in kept):
+        if any(_lazy(self, v) or (isinstance(v, Tuple) and v.is_list and not v.items) for v in kept):
             raise self.unsupported(None, "a default value that is [] or computed from arrays", "give it a name first")
         return dict(zip([name for name, _ in pairs], kept))
 
@@ -287,25 +265,25 @@ class Expressions(Choices):
     def binary(self, op: str, left: Value, right: Value, node: ast.AST, span: Span) -> Value:
         """left OP right"""
         if is_text(left) or is_text(right):
-            return self.text_operator(op, left, right, node)
-        left, right = self.as_number(left), self.as_number(right)
+            return text_operator(self, op, left, right, node)
+        left, right = as_number(self, left), as_number(self, right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
         if isinstance(left, Dict) and isinstance(right, Dict):
-            made = self.dict_operation(op, left, right, node)
+            made = dict_operation(self, op, left, right, node)
             if made is not None:
                 return made
         if isinstance(left, Records) or isinstance(right, Records):
             return self._list_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
-            return self._sequence_operator(op, left, right, node)
+            return _sequence_operator(self, op, left, right, node)
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
             return self._list_operator(op, left, right, node)
-        self.refuse_two_results(left, right, node)
+        refuse_two_results(self, left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
-            result, operands = self.scalar_binary(op, left, right), [left.expr, right.expr]
+            result, operands = scalar_binary(self, op, left, right), [left.expr, right.expr]
             pair, compute = arith.numbers, arith.of_numbers
-            return Scalar(self.note_computed(result.expr, operands, lambda way: compute(op, *pair(*way), span)))
+            return Scalar(note_computed(self, result.expr, operands, lambda way: compute(op, *pair(*way), span)))
         for value in (left, right):
             if not isinstance(value, (Array, Scalar, Mask)):
                 raise self.unsupported(node, "this operator", left=left, right=right)
@@ -316,22 +294,8 @@ class Expressions(Choices):
         self.emitter.span = span
         if op == "pow" and isinstance(left, (Array, Mask)) and isinstance(right, Scalar):
             if isinstance(right.expr, Const):
-                return self._array_power(left, right)
+                return _array_power(self, left, right)
         return arrays.apply(op, [left, right], self.emitter)
-
-    def _array_power(self, base: Array | Mask, exponent: Scalar) -> Value:
-        """array ** constant: NumPy takes square roots, squares and reciprocals for what they are."""
-        assert isinstance(exponent.expr, Const)
-        value = exponent.expr.value
-        of = base.type if isinstance(base, Array) else base.array.type
-        if of.dtype.is_inexact and exponent.type.weak:
-            if value == 0.5:
-                return arrays.apply("sqrt", [base], self.emitter)
-            if value == 2:
-                return arrays.apply("mul", [base, base], self.emitter)
-            if value == -1:
-                return arrays.apply("truediv", [Scalar(integer(1)), base], self.emitter)
-        return arrays.apply("pow", [base, exponent], self.emitter)
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         raise NotImplementedError
@@ -348,45 +312,6 @@ class Expressions(Choices):
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def _sequence_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
-        if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
-            return Tuple(left.items + right.items, left.is_list)
-        if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
-            if not (right.type.dtype.is_integer or right.type.dtype is DType.BOOL):
-                raise self.unsupported(node, f"a list or tuple times a number of type {right.type}")
-            if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
-                return self.filled_list(left.items[0], right.expr)
-            if isinstance(right.expr, Const):
-                if any(map(_is_literal_list, left.items)):
-                    raise self.unsupported(node, "a list that holds one list several times", "give that a name")
-                left = replace(left, items=tuple(map(self._in_memory, left.items)))
-                nothing = left.is_list and all(isinstance(item, Object) and item.value is None for item in left.items)
-                site = self.site(node) if nothing else None
-                return Tuple(left.items * int(right.expr.value.real), left.is_list, site=site)
-            if left.is_list and len(left.items) == 1 and right.type.dtype.is_integer:
-                filled = self.filled_records(left.items[0], right.expr, node)
-                if filled is not None:
-                    return filled
-        if op == "mul" and isinstance(right, Tuple):
-            return self._sequence_operator(op, right, left, node)
-        if _is_list(left) and _is_list(right):
-            return self._list_operator(op, left, right, node)
-        if any(isinstance(value, Array) and not value.is_list for value in (left, right)):
-            pair = [self.array_of(value, node) if isinstance(value, Tuple) else value for value in (left, right)]
-            return arrays.apply(op, pair, self.emitter)
-        raise self.unsupported(node, "this operator on a tuple or list", left=left, right=right)
-
-    def filled_list(self, item: Scalar, length: Expr) -> Array:
-        """[item] * length: a list of one type, kept as a buffer."""
-        expr = self.emitter.snapshot(arith.cast(length, INT), "n")
-        if not self.emitter.assure(expr, "RuntimeError"):
-            expr = self.emitter.snapshot(Op("maximum", (expr, ZERO), INT), "n")
-        if not item.type.weak:
-            raise self.unsupported(None, "a list of NumPy scalars")
-        value = item.expr
-        made = Array((expr,), item.type, lambda _: value, is_list=True)
-        return arrays.materialise(made, self.emitter, "list")
-
     def _in_memory(self, item: Value) -> Value:
         """An item that several places of a list share: one array, where each place would compute its own."""
         if isinstance(item, Array) and not item.is_list and item.rank and item.view is None and item.origin is None:
@@ -400,92 +325,12 @@ class Expressions(Choices):
                 pair = [plain if v is other else v for v in (left, right)]
                 return arrays.apply(op, pair, self.emitter)
         if op == "add" and _is_list(left) and _is_list(right):
-            return self.joined_lists(left, right, node)
+            return joined_lists(self, left, right, node)
         if op == "mul" and isinstance(left, Array) and isinstance(right, Scalar) and right.type.dtype.is_integer:
-            return self.repeated_list(left, right.expr)
+            return repeated_list(self, left, right.expr)
         if op == "mul" and isinstance(right, Array) and isinstance(left, Scalar):
             return self._list_operator(op, right, left, node)
         raise self.unsupported(node, "an operator on whole lists", "make them NumPy arrays", left=left, right=right)
-
-    def scalar_binary(self, op: str, left: Scalar, right: Scalar) -> Scalar:
-        """left OP right with the checks that Python's own numbers need."""
-        emitter = self.emitter
-        a, b = arith.numbers(left.expr, right.expr)
-        weak = a.type.weak and b.type.weak
-        if weak and (self.from_either(a) or self.from_either(b)):
-            self._check_either(op, b)
-        if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
-            self._check_divisor(op, a, b)
-        elif weak and op == "truediv":
-            emitter.check(
-                Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", "complex division by zero"
-            )
-        elif weak and op in ("shl", "shr") and not (isinstance(b, Const) and int(b.value.real) >= 0):
-            b = emitter.snapshot(arith.cast(b, INT), "shift")
-            if not emitter.assure(b, "ValueError", "negative shift count"):
-                emitter.check(Op("ge", (b, ZERO), BOOL), "ValueError", "negative shift count")
-        elif weak and op == "pow":
-            return self._python_power(a, b)
-        elif not weak:
-            for mine, other in ((a, b), (b, a)):
-                arrays.weak_int(mine, other.type, emitter)
-            if op in ("truediv", "floordiv", "mod", "pow"):
-                self._check_undecided(op, a, b)
-        if weak and isinstance(a, Const) and isinstance(b, Const):
-            folded = fold(op, a, b, emitter.span)
-            if folded is not None:
-                return Scalar(folded)
-        return Scalar(emitter.derived(arith.of_numbers(op, a, b, emitter.span)))
-
-    def _check_either(self, op: str, b: Expr) -> None:
-        """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""
-        if op in ("pow", "shl", "shr"):
-            raise self.unsupported(None, "this operator on a number that is either Python's or NumPy's", "use int()")
-        if op in ("truediv", "floordiv", "mod") and not (isinstance(b, Const) and b.value != 0):
-            nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
-            self.emitter.hand_back(nonzero, "a division by zero of a number that is either Python's or NumPy's")
-
-    def _check_undecided(self, op: str, a: Expr, b: Expr) -> None:
-        """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
-        sides = [side.type.weak or self.may_be_python(side) for side in (a, b)]
-        if not all(sides) or any(side.type.dtype.is_complex for side in (a, b)):
-            return
-        if op == "pow":
-            powers.check_kind(a, b, self.emitter)
-            return
-        if isinstance(b, Const) and b.value != 0:
-            return
-        nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
-        message = "a division by zero of a number that may be a Python float or a NumPy one"
-        self.emitter.check(nonzero, "RuntimeError", message)
-
-    def _check_divisor(self, op: str, a: Expr, b: Expr) -> None:
-        integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
-        message = (
-            "division by zero"
-            if op == "truediv"
-            else "integer modulo by zero"
-            if op == "mod"
-            else ("integer division or modulo by zero")
-        )
-        if not integral:
-            message = {"truediv": "float division by zero", "mod": "float modulo"}.get(
-                op, "float floor division by zero"
-            )
-        if isinstance(b, Const) and b.value != 0:
-            return
-        if integral and (self.emitter.proved(minus_one(b)) or self.emitter.assure(minus_one(b), "ZeroDivisionError")):
-            return
-        self.emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", message)
-
-    def _python_power(self, a: Expr, b: Expr) -> Scalar:
-        """Python's own **: the kind of the result depends on the values, so the usual kind is checked for."""
-        emitter = self.emitter
-        if isinstance(a, Const) and isinstance(b, Const):
-            folded = fold("pow", a, b, emitter.span)
-            if folded is not None:
-                return Scalar(folded)
-        return Scalar(powers.power(a, b, emitter))
 
     def _eval_unaryop(self, node: ast.UnaryOp) -> Value:
         negates = isinstance(node.op, ast.Not)
@@ -504,7 +349,7 @@ class Expressions(Choices):
             raise self.unsupported(node, "this operator", value=value)
         result = arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
         if isinstance(value, Scalar) and isinstance(result, Scalar):
-            return Scalar(self.note_computed(result.expr, [value.expr], lambda way: arith.unary(op, way[0], span)))
+            return Scalar(note_computed(self, result.expr, [value.expr], lambda way: arith.unary(op, way[0], span)))
         return result
 
     # --- subscripts and attributes ----------------------------------------------------------------------------------
@@ -522,11 +367,11 @@ class Expressions(Choices):
         if isinstance(key, Tuple):
             key = replace(key, items=tuple(masks.settled(item, self.emitter) for item in key.items))
         if isinstance(base, Array):
-            key = self._with_arrays(key, node)
+            key = _with_arrays(self, key, node)
             if base.is_list and not isinstance(key, (Scalar, Slice)):
                 raise self.unsupported(node, "a list indexed by this", key=key)
             if base.is_list and isinstance(key, Slice) and not store:
-                self.share_rows(base)
+                share_rows(self, base)
                 part = indexing.subscript(base, key, self.emitter)
                 assert isinstance(part, Array)
                 return arrays.materialise(part, self.emitter, "list")
@@ -534,13 +379,13 @@ class Expressions(Choices):
         if isinstance(base, Tuple):
             return self.tuple_item(base, key, node)
         if isinstance(base, Records) and isinstance(key, Slice) and not store and not base.is_deque:
-            return self._sliced_records(base, key)
+            return _sliced_records(self, base, key)
         if isinstance(base, Records) and isinstance(key, Scalar):
             return self.record(base, key, node)
         if isinstance(base, (Rows, Stack)):
             return ragged.row(base, key, self.emitter)
         if is_text(base):
-            return self.text_part(base, key, node)
+            return text_part(self, base, key, node)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
         if isinstance(base, Keyed) and node is not None:
@@ -553,29 +398,8 @@ class Expressions(Choices):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
 
-    def _sliced_records(self, base: Records, key: Slice) -> Value:
-        """base[lo:hi:step] of a list of tuples: a new list."""
-        cells = Cells(self.emitter, base.growing)
-        positions = Array((cells.last(),), INT, lambda at: at[0], is_list=True)
-        chosen = indexing.subscript(positions, key, self.emitter)
-        assert isinstance(chosen, Array)
-        return self.listed(
-            Iterable(chosen.shape[0], lambda q: self.assembled(base.item, iter(cells.taken(chosen.element((q,))))))
-        )
-
     def listed(self, value: Value, title: str = "list") -> Value:
         raise NotImplementedError
-
-    def _with_arrays(self, key: Value, node: ast.AST | None) -> Value:
-        """An index with literal lists in it, such as a[[1, 0]], as arrays."""
-        if isinstance(key, Tuple) and key.is_list:
-            return self.array_of(key, node)
-        if isinstance(key, Range):
-            lo, step = key.lo, key.step
-            return Array((self.trips(key),), I64, lambda at: arith.cast(ix.add(lo, ix.mul(step, at[0])), I64))
-        if isinstance(key, Tuple) and any(isinstance(item, (Tuple, Range)) for item in key.items):
-            return replace(key, items=tuple(self._with_arrays(item, node) for item in key.items))
-        return key
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         raise NotImplementedError
@@ -589,17 +413,17 @@ class Expressions(Choices):
         if isinstance(base, Mask) and name in _ARRAY_ATTRIBUTES:
             base = masks.settled(base, self.emitter)
         if isinstance(base, Array):
-            return self._array_attribute(base, name, node)
-        if isinstance(base, Scalar) and self.from_either(base.expr):
+            return _array_attribute(self, base, name, node)
+        if isinstance(base, Scalar) and from_either(self, base.expr):
             raise self.unsupported(node, f"the attribute {name} of a number that is either Python's or NumPy's")
         if isinstance(base, Scalar):
-            return self._scalar_attribute(base, name, node)
+            return _scalar_attribute(self, base, name, node)
         if isinstance(base, Instance):
             return self.instance_attribute(base, name, node)
         if isinstance(base, Struct):
             return self.field(base, name, node)
         if isinstance(base, Member) and name == "value":
-            return self.member_value(base)
+            return member_value(self, base)
         if isinstance(base, Object):
             if is_text(base):
                 return Method(base, name)
@@ -630,56 +454,6 @@ class Expressions(Choices):
     def keyed_item(self, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:
-        if array.is_list:
-            return Method(array, name)
-        if name == "shape":
-            return Tuple(tuple(Scalar(extent) for extent in array.shape))
-        if name == "T":
-            return arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
-        if name == "ndim":
-            return Scalar(integer(array.rank))
-        if name == "size":
-            return Scalar(arrays.count(array.shape))
-        if name == "dtype":
-            return Object(array.type.dtype.numpy)
-        if name in ("itemsize", "nbytes"):
-            size = integer(array.type.dtype.size)
-            return Scalar(
-                size if name == "itemsize" else arith.binary("mul", arrays.count(array.shape), size, self.emitter.span)
-            )
-        if name in ("real", "imag"):
-            if name == "real" and not array.type.dtype.is_complex:
-                return array
-            if array.type.dtype.is_complex:
-                return arrays.part_of(array, name, self.emitter)
-            part = arrays.apply(name, [array], self.emitter)
-            assert isinstance(part, Array)
-            return arrays.read_only(part)
-        if name == "flat":
-            return Flat(flat(array, self.emitter))
-        if name == "mT" and array.rank >= 2:
-            return arrays.remap(
-                array, (*array.shape[:-2], array.shape[-1], array.shape[-2]), lambda at: (*at[:-2], at[-1], at[-2])
-            )
-        return Method(array, name)
-
-    def _scalar_attribute(self, value: Scalar, name: str, node: ast.AST) -> Value:
-        if value.type.weak and not hasattr(value.type.python, name):
-            raise self.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
-        if value.type == PYBOOL:
-            value = Scalar(arith.cast(value.expr, INT))  # attributes of a bool are those of an int
-        if name in ("real", "imag"):
-            return Scalar(arith.function(name, (value.expr,), self.emitter.span))
-        if name == "dtype" and not value.type.weak:
-            return Object(value.type.dtype.numpy)
-        if name == "shape" and not value.type.weak:
-            return Tuple(())
-        if name in ("itemsize", "nbytes", "ndim", "size") and not value.type.weak:
-            sizes = {"ndim": 0, "size": 1}
-            return Scalar(integer(sizes.get(name, value.type.dtype.size)))
-        return Method(value, name)
-
     def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
         if is_carried(node):
             reason = f"{node.target.id} is assigned to in a comprehension and has a meaning beyond one item"
@@ -708,7 +482,7 @@ class Expressions(Choices):
             array = value if lasting else arrays.materialise(value, self.emitter)
             return Iterable(array.shape[0], lambda q: _row(array, q))
         if isinstance(value, Dict):
-            return self.iteration(self.entries_of(value, "keys", node), node)
+            return self.iteration(entries_of(self, value, "keys", node), node)
         if isinstance(value, Records):
             cells = Cells(self.emitter, value.growing)
             layout = value.item
@@ -716,7 +490,7 @@ class Expressions(Choices):
         if isinstance(value, (Rows, Stack)):
             return ragged.iteration(value, self.emitter)
         if is_text(value):
-            return self.text_iteration(value)
+            return text_iteration(self, value)
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
 
     def trips(self, value: Range) -> Expr:
@@ -730,6 +504,239 @@ class Expressions(Choices):
         if abs(step) == 1:
             return span
         return self.emitter.derived(Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT))
+
+
+def _unchanging(builder: Expressions, value: Value) -> Value:
+    """A computed array in memory of its own."""
+    if not isinstance(value, Array) or value.view is not None or value.origin is not None:
+        return value
+    arrays.keepable(value, builder.emitter)
+    return arrays.materialise(value, builder.emitter, "t")
+
+
+def _lazy(builder: Expressions, value: Value) -> bool:
+    """Whether a later change of memory would change what the value is."""
+    if isinstance(value, Mask):
+        return True
+    if isinstance(value, Array):
+        return value.view is None
+    if not isinstance(value, Scalar):
+        return False
+    return any(read.index or not builder.emitter.is_written_once(read.buffer) for read in walk.reads(value.expr))
+
+
+def _array_power(builder: Expressions, base: Array | Mask, exponent: Scalar) -> Value:
+    """array ** constant: NumPy takes square roots, squares and reciprocals for what they are."""
+    assert isinstance(exponent.expr, Const)
+    value = exponent.expr.value
+    of = base.type if isinstance(base, Array) else base.array.type
+    if of.dtype.is_inexact and exponent.type.weak:
+        if value == 0.5:
+            return arrays.apply("sqrt", [base], builder.emitter)
+        if value == 2:
+            return arrays.apply("mul", [base, base], builder.emitter)
+        if value == -1:
+            return arrays.apply("truediv", [Scalar(integer(1)), base], builder.emitter)
+    return arrays.apply("pow", [base, exponent], builder.emitter)
+
+
+def _sequence_operator(builder: Expressions, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+    if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
+        return Tuple(left.items + right.items, left.is_list)
+    if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
+        if not (right.type.dtype.is_integer or right.type.dtype is DType.BOOL):
+            raise builder.unsupported(node, f"a list or tuple times a number of type {right.type}")
+        if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
+            return filled_list(builder, left.items[0], right.expr)
+        if isinstance(right.expr, Const):
+            if any(map(_is_literal_list, left.items)):
+                raise builder.unsupported(node, "a list that holds one list several times", "give that a name")
+            left = replace(left, items=tuple(map(builder._in_memory, left.items)))
+            nothing = left.is_list and all(isinstance(item, Object) and item.value is None for item in left.items)
+            site = builder.site(node) if nothing else None
+            return Tuple(left.items * int(right.expr.value.real), left.is_list, site=site)
+        if left.is_list and len(left.items) == 1 and right.type.dtype.is_integer:
+            filled = filled_records(builder, left.items[0], right.expr, node)
+            if filled is not None:
+                return filled
+    if op == "mul" and isinstance(right, Tuple):
+        return _sequence_operator(builder, op, right, left, node)
+    if _is_list(left) and _is_list(right):
+        return builder._list_operator(op, left, right, node)
+    if any(isinstance(value, Array) and not value.is_list for value in (left, right)):
+        pair = [builder.array_of(value, node) if isinstance(value, Tuple) else value for value in (left, right)]
+        return arrays.apply(op, pair, builder.emitter)
+    raise builder.unsupported(node, "this operator on a tuple or list", left=left, right=right)
+
+
+def filled_list(builder: Expressions, item: Scalar, length: Expr) -> Array:
+    """[item] * length: a list of one type, kept as a buffer."""
+    expr = builder.emitter.snapshot(arith.cast(length, INT), "n")
+    if not builder.emitter.assure(expr, "RuntimeError"):
+        expr = builder.emitter.snapshot(Op("maximum", (expr, ZERO), INT), "n")
+    if not item.type.weak:
+        raise builder.unsupported(None, "a list of NumPy scalars")
+    value = item.expr
+    made = Array((expr,), item.type, lambda _: value, is_list=True)
+    return arrays.materialise(made, builder.emitter, "list")
+
+
+def scalar_binary(builder: Expressions, op: str, left: Scalar, right: Scalar) -> Scalar:
+    """left OP right with the checks that Python's own numbers need."""
+    emitter = builder.emitter
+    a, b = arith.numbers(left.expr, right.expr)
+    weak = a.type.weak and b.type.weak
+    if weak and (from_either(builder, a) or from_either(builder, b)):
+        _check_either(builder, op, b)
+    if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
+        _check_divisor(builder, op, a, b)
+    elif weak and op == "truediv":
+        emitter.check(
+            Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", "complex division by zero"
+        )
+    elif weak and op in ("shl", "shr") and not (isinstance(b, Const) and int(b.value.real) >= 0):
+        b = emitter.snapshot(arith.cast(b, INT), "shift")
+        if not emitter.assure(b, "ValueError", "negative shift count"):
+            emitter.check(Op("ge", (b, ZERO), BOOL), "ValueError", "negative shift count")
+    elif weak and op == "pow":
+        return _python_power(builder, a, b)
+    elif not weak:
+        for mine, other in ((a, b), (b, a)):
+            arrays.weak_int(mine, other.type, emitter)
+        if op in ("truediv", "floordiv", "mod", "pow"):
+            _check_undecided(builder, op, a, b)
+    if weak and isinstance(a, Const) and isinstance(b, Const):
+        folded = fold(op, a, b, emitter.span)
+        if folded is not None:
+            return Scalar(folded)
+    return Scalar(emitter.derived(arith.of_numbers(op, a, b, emitter.span)))
+
+
+def _check_either(builder: Expressions, op: str, b: Expr) -> None:
+    """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""
+    if op in ("pow", "shl", "shr"):
+        raise builder.unsupported(None, "this operator on a number that is either Python's or NumPy's", "use int()")
+    if op in ("truediv", "floordiv", "mod") and not (isinstance(b, Const) and b.value != 0):
+        nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+        builder.emitter.hand_back(nonzero, "a division by zero of a number that is either Python's or NumPy's")
+
+
+def _check_undecided(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
+    """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
+    sides = [side.type.weak or may_be_python(builder, side) for side in (a, b)]
+    if not all(sides) or any(side.type.dtype.is_complex for side in (a, b)):
+        return
+    if op == "pow":
+        powers.check_kind(a, b, builder.emitter)
+        return
+    if isinstance(b, Const) and b.value != 0:
+        return
+    nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+    message = "a division by zero of a number that may be a Python float or a NumPy one"
+    builder.emitter.check(nonzero, "RuntimeError", message)
+
+
+def _check_divisor(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
+    integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
+    message = (
+        "division by zero"
+        if op == "truediv"
+        else "integer modulo by zero"
+        if op == "mod"
+        else ("integer division or modulo by zero")
+    )
+    if not integral:
+        message = {"truediv": "float division by zero", "mod": "float modulo"}.get(op, "float floor division by zero")
+    if isinstance(b, Const) and b.value != 0:
+        return
+    if integral and (builder.emitter.proved(minus_one(b)) or builder.emitter.assure(minus_one(b), "ZeroDivisionError")):
+        return
+    builder.emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", message)
+
+
+def _python_power(builder: Expressions, a: Expr, b: Expr) -> Scalar:
+    """Python's own **: the kind of the result depends on the values, so the usual kind is checked for."""
+    emitter = builder.emitter
+    if isinstance(a, Const) and isinstance(b, Const):
+        folded = fold("pow", a, b, emitter.span)
+        if folded is not None:
+            return Scalar(folded)
+    return Scalar(powers.power(a, b, emitter))
+
+
+def _sliced_records(builder: Expressions, base: Records, key: Slice) -> Value:
+    """base[lo:hi:step] of a list of tuples: a new list."""
+    cells = Cells(builder.emitter, base.growing)
+    positions = Array((cells.last(),), INT, lambda at: at[0], is_list=True)
+    chosen = indexing.subscript(positions, key, builder.emitter)
+    assert isinstance(chosen, Array)
+    return builder.listed(
+        Iterable(chosen.shape[0], lambda q: builder.assembled(base.item, iter(cells.taken(chosen.element((q,))))))
+    )
+
+
+def _with_arrays(builder: Expressions, key: Value, node: ast.AST | None) -> Value:
+    """An index with literal lists in it, such as a[[1, 0]], as arrays."""
+    if isinstance(key, Tuple) and key.is_list:
+        return builder.array_of(key, node)
+    if isinstance(key, Range):
+        lo, step = key.lo, key.step
+        return Array((builder.trips(key),), I64, lambda at: arith.cast(ix.add(lo, ix.mul(step, at[0])), I64))
+    if isinstance(key, Tuple) and any(isinstance(item, (Tuple, Range)) for item in key.items):
+        return replace(key, items=tuple(_with_arrays(builder, item, node) for item in key.items))
+    return key
+
+
+def _array_attribute(builder: Expressions, array: Array, name: str, node: ast.AST) -> Value:
+    if array.is_list:
+        return Method(array, name)
+    if name == "shape":
+        return Tuple(tuple(Scalar(extent) for extent in array.shape))
+    if name == "T":
+        return arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
+    if name == "ndim":
+        return Scalar(integer(array.rank))
+    if name == "size":
+        return Scalar(arrays.count(array.shape))
+    if name == "dtype":
+        return Object(array.type.dtype.numpy)
+    if name in ("itemsize", "nbytes"):
+        size = integer(array.type.dtype.size)
+        return Scalar(
+            size if name == "itemsize" else arith.binary("mul", arrays.count(array.shape), size, builder.emitter.span)
+        )
+    if name in ("real", "imag"):
+        if name == "real" and not array.type.dtype.is_complex:
+            return array
+        if array.type.dtype.is_complex:
+            return arrays.part_of(array, name, builder.emitter)
+        part = arrays.apply(name, [array], builder.emitter)
+        assert isinstance(part, Array)
+        return arrays.read_only(part)
+    if name == "flat":
+        return Flat(flat(array, builder.emitter))
+    if name == "mT" and array.rank >= 2:
+        return arrays.remap(
+            array, (*array.shape[:-2], array.shape[-1], array.shape[-2]), lambda at: (*at[:-2], at[-1], at[-2])
+        )
+    return Method(array, name)
+
+
+def _scalar_attribute(builder: Expressions, value: Scalar, name: str, node: ast.AST) -> Value:
+    if value.type.weak and not hasattr(value.type.python, name):
+        raise builder.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
+    if value.type == PYBOOL:
+        value = Scalar(arith.cast(value.expr, INT))  # attributes of a bool are those of an int
+    if name in ("real", "imag"):
+        return Scalar(arith.function(name, (value.expr,), builder.emitter.span))
+    if name == "dtype" and not value.type.weak:
+        return Object(value.type.dtype.numpy)
+    if name == "shape" and not value.type.weak:
+        return Tuple(())
+    if name in ("itemsize", "nbytes", "ndim", "size") and not value.type.weak:
+        sizes = {"ndim": 0, "size": 1}
+        return Scalar(integer(sizes.get(name, value.type.dtype.size)))
+    return Method(value, name)
 
 
 def _may_assign(expression: ast.expr) -> bool:

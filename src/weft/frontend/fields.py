@@ -14,8 +14,10 @@ from collections.abc import Iterator
 
 from weft.frontend.emit import Restart
 from weft.frontend.generators import Generators
-from weft.frontend.missing import is_none
+from weft.frontend.missing import assign_maybe, is_none, note_missing
+from weft.frontend.mixed import slot_number
 from weft.frontend.scope import Scope, Slot
+from weft.frontend.slots import assign_array, held_now
 from weft.frontend.values import Array, Maybe, Scalar, Struct, Value
 from weft.ir.expr import Read
 from weft.ir.types import BOOL
@@ -27,71 +29,6 @@ class Fields(Generators):
     #: Where attributes are set for the first time: by the object's attributes and the name.
     first_set: dict[tuple[int, str], tuple[int, str]]
     _objects: list[object]  # so that identities stay their own
-
-    def title_of(self, base: Struct, name: str) -> str:
-        """What stands for an attribute among the names of variables: none of the user's has a dot in it."""
-        return f"{base.kind.__name__.lower()}.{name}"
-
-    def start_field(self, base: Struct, name: str, value: Value) -> bool:
-        """The first value of an attribute, in memory for others to come; False if none is known to come."""
-        place = self.emitter.span
-        key = (hash((self.scope.path, place.line, place.column)), self.title_of(base, name))
-        self.first_set[id(base.fields), name] = key
-        self._objects.append(base.fields)
-        if key not in self.emitter.decisions.renewed:
-            return False
-        slot = Slot(key)
-        base.fields[name] = slot
-        self._put_field(base, name, slot, value, first=True)
-        return True
-
-    def renew_field(self, base: Struct, name: str, value: Value) -> bool:
-        """A further value of an attribute: True if it is done, False if this is of another kind."""
-        held = base.fields[name]
-        decisions = self.emitter.decisions
-        if isinstance(held, Slot) and held.key in decisions.renewed:
-            self._put_field(base, name, held, value, first=False)
-            return True
-        if not isinstance(held, Slot) and is_none(held) and is_none(value):
-            return True
-        key = held.key if isinstance(held, Slot) else self.first_set.get((id(base.fields), name))
-        if key is None or key in decisions.renewed or base.instance is not None or not _may_renew(held, value):
-            return False
-        slot = Slot(key)
-        if isinstance(held, Slot) and held.buffer is not None:
-            self.note_missing(slot, Scalar(Read(held.buffer.name, (), held.buffer.type)))
-        elif is_none(held) or is_none(value):
-            self.note_missing(slot, value if is_none(held) else held)
-        decisions.renewed.add(key)
-        raise Restart
-
-    def _put_field(self, base: Struct, name: str, slot: Slot, value: Value, first: bool) -> None:
-        title, values = self.title_of(base, name), self.scope.values
-        before = values.pop(title, None)
-        if slot.key in self.emitter.decisions.missing:
-            if not first:
-                values[title] = self.field_now(base, name, slot)
-            self._assign_maybe(title, slot, value)
-        elif not isinstance(value, Array):
-            self.note_missing(slot, self.held_now(title, slot))
-            raise Restart
-        elif first:
-            self.open_array(title, slot, value)
-        else:
-            values[title] = self.held_now(title, slot)
-            self.assign_array(title, slot, value)
-        values.pop(title, None)
-        if before is not None:
-            values[title] = before
-
-    def field_now(self, base: Struct, name: str, slot: Slot) -> Value:
-        """What such an attribute holds."""
-        held: Value
-        if slot.buffer is not None and slot.buffer.rank:
-            held = self.held_now(self.title_of(base, name), slot)
-        else:
-            held = self.slot_number(slot)
-        return held if slot.there is None else Maybe(Read(slot.there.name, (), BOOL), held)
 
     #: The functions that wait for the one that is executed in place of a call.
     callers: list[Scope]
@@ -106,6 +43,76 @@ class Fields(Generators):
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         raise NotImplementedError
+
+
+def title_of(builder: Fields, base: Struct, name: str) -> str:
+    """What stands for an attribute among the names of variables: none of the user's has a dot in it."""
+    return f"{base.kind.__name__.lower()}.{name}"
+
+
+def start_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
+    """The first value of an attribute, in memory for others to come; False if none is known to come."""
+    place = builder.emitter.span
+    key = (hash((builder.scope.path, place.line, place.column)), title_of(builder, base, name))
+    builder.first_set[id(base.fields), name] = key
+    builder._objects.append(base.fields)
+    if key not in builder.emitter.decisions.renewed:
+        return False
+    slot = Slot(key)
+    base.fields[name] = slot
+    _put_field(builder, base, name, slot, value, first=True)
+    return True
+
+
+def renew_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
+    """A further value of an attribute: True if it is done, False if this is of another kind."""
+    held = base.fields[name]
+    decisions = builder.emitter.decisions
+    if isinstance(held, Slot) and held.key in decisions.renewed:
+        _put_field(builder, base, name, held, value, first=False)
+        return True
+    if not isinstance(held, Slot) and is_none(held) and is_none(value):
+        return True
+    key = held.key if isinstance(held, Slot) else builder.first_set.get((id(base.fields), name))
+    if key is None or key in decisions.renewed or base.instance is not None or not _may_renew(held, value):
+        return False
+    slot = Slot(key)
+    if isinstance(held, Slot) and held.buffer is not None:
+        note_missing(builder, slot, Scalar(Read(held.buffer.name, (), held.buffer.type)))
+    elif is_none(held) or is_none(value):
+        note_missing(builder, slot, value if is_none(held) else held)
+    decisions.renewed.add(key)
+    raise Restart
+
+
+def _put_field(builder: Fields, base: Struct, name: str, slot: Slot, value: Value, first: bool) -> None:
+    title, values = title_of(builder, base, name), builder.scope.values
+    before = values.pop(title, None)
+    if slot.key in builder.emitter.decisions.missing:
+        if not first:
+            values[title] = field_now(builder, base, name, slot)
+        assign_maybe(builder, title, slot, value)
+    elif not isinstance(value, Array):
+        note_missing(builder, slot, held_now(builder, title, slot))
+        raise Restart
+    elif first:
+        builder.open_array(title, slot, value)
+    else:
+        values[title] = held_now(builder, title, slot)
+        assign_array(builder, title, slot, value)
+    values.pop(title, None)
+    if before is not None:
+        values[title] = before
+
+
+def field_now(builder: Fields, base: Struct, name: str, slot: Slot) -> Value:
+    """What such an attribute holds."""
+    held: Value
+    if slot.buffer is not None and slot.buffer.rank:
+        held = held_now(builder, title_of(builder, base, name), slot)
+    else:
+        held = slot_number(builder, slot)
+    return held if slot.there is None else Maybe(Read(slot.there.name, (), BOOL), held)
 
 
 def _may_renew(held: object, value: Value) -> bool:

@@ -17,12 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.frontend import reasons
+from weft.frontend.choices import evaluate_run
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.interrupts import at_home, foreign
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness
+from weft.frontend.loops import for_each
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, parsed
+from weft.frontend.statements import assign_target, execute_all, share_names
 from weft.frontend.values import Generator, Iterable, Object, Scalar, Tuple, Value
 from weft.ir.expr import Expr
 from weft.records import dataclass
@@ -79,13 +82,13 @@ class Generators(Comprehensions):
     # --- making one -------------------------------------------------------------------------------------------------
 
     def generator(self, tree: ast.FunctionDef, values: dict[str, Value], source: Source, parent: Scope | None) -> Value:
-        return Generator(tree, values, source, parent, self._loops_around(), [False])
+        return Generator(tree, values, source, parent, _loops_around(self), [False])
 
     def _eval_generatorexp(self, node: ast.GeneratorExp) -> Value:
         """A generator of one parameter: the first iterable is evaluated where the expression stands."""
         if any(part.is_async for part in node.generators):
             raise self.unsupported(node, "an asynchronous generator")
-        first = self.evaluate_run(node.generators[0].iter)
+        first = evaluate_run(self, node.generators[0].iter)
         # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
         tree: ast.FunctionDef | None = getattr(node, "generator", None)
         if tree is None:
@@ -93,16 +96,13 @@ class Generators(Comprehensions):
             setattr(node, "generator", tree)  # noqa: B010
         return self.generator(tree, {_ITERABLE: first}, self.scope.source, self.scope)
 
-    def _loops_around(self) -> tuple[object, ...]:
-        return (*(dim.var for dim in self.emitter.dims), *self.loops_open)
-
     # --- running it -------------------------------------------------------------------------------------------------
 
     def run_generator(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
         """The body of a generator, with what `visit` makes of each item in place of its yields."""
         if made.used[0]:
             raise self.unsupported(node, "a generator that is used twice", "make a list of it")
-        if made.loops != self._loops_around():
+        if made.loops != _loops_around(self):
             raise self.unsupported(node, "a generator made outside the loop that uses it", "make it in the loop")
         self.enter_call(getattr(made.tree, "name", "generator"), node)
         made.used[0] = True
@@ -113,11 +113,11 @@ class Generators(Comprehensions):
         self.scope.values.update(made.values)
         label = f"{len(self.suspended)}.{self.depth}"
         self.scope.consumer = Consumer(visit, caller, label)
-        self.share_names(body)
+        share_names(self, body)
         self.depth += 1
         try:
             with self.emitter.capture() as block:
-                self.execute_all(body[:-1])
+                execute_all(self, body[:-1])
             for part in block:
                 self.emitter.emit(at_home(part, label))
         finally:
@@ -126,111 +126,121 @@ class Generators(Comprehensions):
 
     def _exec_expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Yield):
-            self._yield(Object(None) if node.value.value is None else self.evaluate(node.value.value), node)
+            _yield(self, Object(None) if node.value.value is None else self.evaluate(node.value.value), node)
         elif isinstance(node.value, ast.YieldFrom):
-            self._yield_from(node.value)
+            _yield_from(self, node.value)
         else:
             super()._exec_expr(node)
-
-    def _yield(self, value: Value, node: ast.AST) -> None:
-        consumer = self.scope.consumer
-        if not isinstance(consumer, Consumer):
-            raise self.unsupported(node, "a generator that is returned to its caller", reasons.RETURN_LIST)
-        value = self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
-        running, path, depth = self.scope, consumer.scope.path, self.depth
-        self.scope = consumer.scope
-        self.scope.path = hash((path, id(node)))  # the consumer's statements may stand at several yields
-        waiting, self.suspended = self.suspended, (*self.suspended, running)
-        try:
-            with self.emitter.capture() as block:
-                consumer.visit(value)
-            for part in block:
-                self.emitter.emit(foreign(part, consumer.label) if running.trying else part)
-        finally:
-            self.suspended = waiting
-            self.scope.path = path
-            self.scope, self.depth = running, depth
-
-    def _yield_from(self, node: ast.YieldFrom) -> None:
-        """yield from it   -->   for x in it: yield x"""
-        loop: ast.For | None = getattr(node, "loop", None)
-        if loop is None:
-            item = ast.Name(id="__weft_item", ctx=ast.Store())
-            again = ast.Expr(value=ast.Yield(value=ast.Name(id="__weft_item", ctx=ast.Load())))
-            loop = ast.copy_location(ast.For(target=item, iter=node.value, body=[again], orelse=[]), node)
-            ast.fix_missing_locations(loop)
-            setattr(node, "loop", loop)  # noqa: B010
-        self._exec_for(loop)
 
     def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
         loop = counted_loop(value)
         if loop is None or not isinstance(value, Generator):
             return super().iteration(value, node)
-        return self._counted(value, loop, node)
-
-    def _counted(self, made: Generator, loop: ast.For, node: ast.AST | None) -> Iterable:
-        """A generator of which any item can be computed by itself: it runs beside another iteration."""
-        if made.used[0] or made.loops != self._loops_around():
-            raise self.unsupported(node, "a generator that is used twice", "make a list of it")
-        made.used[0] = True
-        path = hash((self.scope.path, id(node), id(loop)))
-        scope = Scope(made.source, Liveness([loop]), [loop], {}, parent=made.parent, path=path, inlined=True)
-        scope.values.update(made.values)
-        given = loop.body[0]
-        assert isinstance(given, ast.Expr) and isinstance(given.value, ast.Yield) and given.value.value is not None
-        elt = given.value.value
-
-        def inside(action: Callable[[], Any]) -> Any:
-            caller, self.scope = self.scope, scope
-            try:
-                return action()
-            finally:
-                self.scope = caller
-
-        run: Iterable = inside(lambda: self.iteration(self.evaluate_run(loop.iter), loop))
-
-        def item(trip: Expr) -> Value:
-            def computed() -> Value:
-                self.assign_target(loop.target, run.item(trip), loop)
-                value = self.evaluate(elt)
-                return self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
-
-            return inside(computed)  # type: ignore[no-any-return]
-
-        return Iterable(run.trips, item)
+        return _counted(self, value, loop, node)
 
     # --- its consumers ----------------------------------------------------------------------------------------------
 
     def _for_value(self, node: ast.For, value: Value) -> bool:
         if not isinstance(value, Generator):
             return super()._for_value(node, value)
-        self.for_each(node, lambda visit: self.run_generator(value, visit, node))
+        for_each(self, node, lambda visit: self.run_generator(value, visit, node))
         return True
 
-    def consumed(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
-        """A call that has a generator among its arguments or gives one; None if it is another one."""
-        lazy = [isinstance(value, Generator) for value in args]
-        if thing is zip and sum(lazy) > 1:  # all but one are asked for single items
-            running = next((place for place, value in enumerate(args) if lazy[place] and not counted_loop(value)), -1)
-            lazy = [place == running for place in range(len(args))]
-            if len({id(value) for value in args}) < len(args):
-                raise self.unsupported(node, "zip() of a generator and itself", "make a list of it first")
-            pairs = zip(args, lazy)
-            args = [self.iteration(v, node) if isinstance(v, Generator) and not runs else v for v, runs in pairs]
-            if not any(lazy):
-                return self.call(Object(zip), args, kwargs, node)
-        definition = streams.definition(thing, lazy, kwargs)
-        if not any(isinstance(value, Generator) for value in (*args, *kwargs.values())):
-            definition = streams.source(thing, len(args))
-            if definition is None:
-                return None
+
+def _loops_around(builder: Generators) -> tuple[object, ...]:
+    return (*(dim.var for dim in builder.emitter.dims), *builder.loops_open)
+
+
+def _yield(builder: Generators, value: Value, node: ast.AST) -> None:
+    consumer = builder.scope.consumer
+    if not isinstance(consumer, Consumer):
+        raise builder.unsupported(node, "a generator that is returned to its caller", reasons.RETURN_LIST)
+    value = builder._taken(value) if isinstance(value, (Scalar, Tuple)) else value
+    running, path, depth = builder.scope, consumer.scope.path, builder.depth
+    builder.scope = consumer.scope
+    builder.scope.path = hash((path, id(node)))  # the consumer's statements may stand at several yields
+    waiting, builder.suspended = builder.suspended, (*builder.suspended, running)
+    try:
+        with builder.emitter.capture() as block:
+            consumer.visit(value)
+        for part in block:
+            builder.emitter.emit(foreign(part, consumer.label) if running.trying else part)
+    finally:
+        builder.suspended = waiting
+        builder.scope.path = path
+        builder.scope, builder.depth = running, depth
+
+
+def _yield_from(builder: Generators, node: ast.YieldFrom) -> None:
+    """yield from it   -->   for x in it: yield x"""
+    loop: ast.For | None = getattr(node, "loop", None)
+    if loop is None:
+        item = ast.Name(id="__weft_item", ctx=ast.Store())
+        again = ast.Expr(value=ast.Yield(value=ast.Name(id="__weft_item", ctx=ast.Load())))
+        loop = ast.copy_location(ast.For(target=item, iter=node.value, body=[again], orelse=[]), node)
+        ast.fix_missing_locations(loop)
+        setattr(node, "loop", loop)  # noqa: B010
+    builder._exec_for(loop)
+
+
+def _counted(builder: Generators, made: Generator, loop: ast.For, node: ast.AST | None) -> Iterable:
+    """A generator of which any item can be computed by itself: it runs beside another iteration."""
+    if made.used[0] or made.loops != _loops_around(builder):
+        raise builder.unsupported(node, "a generator that is used twice", "make a list of it")
+    made.used[0] = True
+    path = hash((builder.scope.path, id(node), id(loop)))
+    scope = Scope(made.source, Liveness([loop]), [loop], {}, parent=made.parent, path=path, inlined=True)
+    scope.values.update(made.values)
+    given = loop.body[0]
+    assert isinstance(given, ast.Expr) and isinstance(given.value, ast.Yield) and given.value.value is not None
+    elt = given.value.value
+
+    def inside(action: Callable[[], Any]) -> Any:
+        caller, builder.scope = builder.scope, scope
+        try:
+            return action()
+        finally:
+            builder.scope = caller
+
+    run: Iterable = inside(lambda: builder.iteration(evaluate_run(builder, loop.iter), loop))
+
+    def item(trip: Expr) -> Value:
+        def computed() -> Value:
+            assign_target(builder, loop.target, run.item(trip), loop)
+            value = builder.evaluate(elt)
+            return builder._taken(value) if isinstance(value, (Scalar, Tuple)) else value
+
+        return inside(computed)  # type: ignore[no-any-return]
+
+    return Iterable(run.trips, item)
+
+
+def consumed(
+    builder: Generators, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+) -> Value | None:
+    """A call that has a generator among its arguments or gives one; None if it is another one."""
+    lazy = [isinstance(value, Generator) for value in args]
+    if thing is zip and sum(lazy) > 1:  # all but one are asked for single items
+        running = next((place for place, value in enumerate(args) if lazy[place] and not counted_loop(value)), -1)
+        lazy = [place == running for place in range(len(args))]
+        if len({id(value) for value in args}) < len(args):
+            raise builder.unsupported(node, "zip() of a generator and itself", "make a list of it first")
+        pairs = zip(args, lazy)
+        args = [builder.iteration(v, node) if isinstance(v, Generator) and not runs else v for v, runs in pairs]
+        if not any(lazy):
+            return builder.call(Object(zip), args, kwargs, node)
+    definition = streams.definition(thing, lazy, kwargs)
+    if not any(isinstance(value, Generator) for value in (*args, *kwargs.values())):
+        definition = streams.source(thing, len(args))
         if definition is None:
-            name = getattr(thing, "__name__", repr(thing))
-            raise self.unsupported(node, f"{name}() of a generator", "make a list of it first")
-        self.calling = node
-        if thing is zip:  # the other one is indexed
-            args = [self.as_run(value) if isinstance(value, Tuple) else value for value in args]
-        return self.expand(definition, kwargs, args)
+            return None
+    if definition is None:
+        name = getattr(thing, "__name__", repr(thing))
+        raise builder.unsupported(node, f"{name}() of a generator", "make a list of it first")
+    builder.calling = node
+    if thing is zip:  # the other one is indexed
+        args = [builder.as_run(value) if isinstance(value, Tuple) else value for value in args]
+    return builder.expand(definition, kwargs, args)
 
 
 def counted_loop(value: Value) -> ast.For | None:

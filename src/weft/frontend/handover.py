@@ -7,9 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from weft.frontend.blocks import packed_arrays
+from weft.frontend.dicts import keep_result_order
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
+from weft.frontend.inner_dicts import dict_at
 from weft.frontend.items import has_lists, has_names, has_objects, row_of
+from weft.frontend.nested import packed
 from weft.frontend.setorder import table_of
 from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.textpool import CODE
@@ -69,58 +73,8 @@ class Handover(Expressions):
     _shown_kinds: list[HeapKind]
     _shows_texts = False
 
-    def spelled(self, layout: ItemType, node: ast.AST) -> str:
-        """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
-        if isinstance(layout, ObjectType) or has_objects(layout) or has_names(layout):
-            raise self.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
-        if isinstance(layout, tuple):
-            return "(" + "".join(self.spelled(part, node) for part in layout) + ")"
-        if isinstance(layout, ListOf):
-            # An empty list of which nothing is known: whatever it could hold.
-            return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
-        if isinstance(layout, DictOf):
-            return self._spelled_dict(layout, node)
-        if isinstance(layout, OptionOf):
-            return "N" if layout.item is None else f"?{self.spelled(layout.item, node)}"
-        if isinstance(layout, ArrayOf):
-            return f"<{layout.type.dtype.numpy.num}:{layout.rank}:{int(layout.lent)}>"
-        if isinstance(layout, TextType):
-            self._shows_texts = True
-            return "s" if layout.kind == "str" else "y"
-        if isinstance(layout, MemberType):
-            raise self.unsupported(node, "the return of members in lists inside containers", "return their values")
-        if isinstance(layout, EitherType):
-            raise self.unsupported(node, "the return of numbers of two types in such containers", "convert them to one")
-        return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
-
-    def _spelled_dict(self, layout: DictOf, node: ast.AST) -> str:
-        key = "i" if layout.key is None else self.spelled(layout.key, node)
-        if layout.is_set:
-            return f"{{{key}}}"
-        kind = "C" if layout.counts else self.default_letters(layout.default, node)
-        return f"{kind}{{{key}:{'i' if layout.item is None else self.spelled(layout.item, node)}}}"
-
-    def default_letters(self, default: Value | None, node: ast.AST) -> str:
-        """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
-        if default is None:
-            return ""
-        if isinstance(default, Scalar):
-            return "Df" if default.type.dtype.is_inexact else "Di"
-        if isinstance(default, Object):
-            return "Ds" if default.value is set else "Dd"
-        if not isinstance(default, Tuple):
-            raise self.unsupported(node, "the return of a defaultdict of a function", "return dict(...) of it")
-        return "Dl"
-
-    def _kind_spelled(self, kind: HeapKind, node: ast.AST) -> str:
-        return self.spelled(kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
-
     #: Arguments whose parameters are made from them: a container with numbers in place of strings.
     made_from: dict[str, int]
-
-    def argument_out(self, param: str) -> Out:
-        """The very object that a parameter is, or was made from."""
-        return ArgumentOut(self.made_from[param]) if param in self.made_from else ArrayOut(param)
 
     def is_nested(self, value: Value) -> bool:
         """Whether a value is a list, dict or set among others, or holds such."""
@@ -130,110 +84,173 @@ class Handover(Expressions):
             return row_of(value) is not None or has_lists(value.item)
         return row_of(value) is not None or (isinstance(value, Records) and has_lists(value.item))
 
-    def out_nested(self, value: Value, node: ast.AST) -> Out:
-        """A part of a result that is made when all lists are known."""
-        row = row_of(value)
-        if row is not None:
-            layout = self.layout(value)
-            assert isinstance(layout, (ListOf, DictOf, ArrayOf))
-            self._shown_kinds += lists_in(layout)
-            return self._later("=" + self.spelled(layout, node), [self._number_out(row)])
-        layouts, template = self._described(value, node)
-        for layout in layouts:
-            self._shown_kinds += lists_in(layout)
-        return self._later(template, [self.plain_out(column, node) for column in self._outer_columns(value)])
-
-    def _described(self, value: Value, node: ast.AST) -> tuple[list[ItemType | None], str]:
-        """What a container holds, and its template."""
-        if isinstance(value, Records):
-            return [value.item], f"{'d' * value.is_deque}[{self.spelled(value.item, node)}]"
-        assert isinstance(value, Dict) and value.key is not None and value.item is not None
-        kind = "C" if value.counts else self.default_letters(value.default, node)
-        return [value.item], f"{kind}{{{self.spelled(value.key, node)}:{self.spelled(value.item, node)}}}"
-
-    def _outer_columns(self, value: Value) -> list[Array]:
-        if isinstance(value, Dict):
-            assert value.table is not None
-            hashed = Hashed(self.emitter, value.table)
-            hashed.compact()
-            return self.columns(hashed.entries, len(value.table.entries.data) - 1)
-        assert isinstance(value, Records)
-        return self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
-
     def plain_out(self, column: Array, node: ast.AST) -> Out:
         raise NotImplementedError
 
-    def _later(self, template: str, columns: Sequence[Out]) -> Out:
-        return TupleOut((ConstOut(repr(template)), *columns), named=_LATER)
 
-    def _number_out(self, number: Expr) -> Out:
-        buffer = self.emitter.declare("number", INT)
-        self.emitter.assign((), buffer.name, (), number)
-        return ScalarOut(buffer.name)
+def spelled(builder: Handover, layout: ItemType, node: ast.AST) -> str:
+    """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
+    if isinstance(layout, ObjectType) or has_objects(layout) or has_names(layout):
+        raise builder.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
+    if isinstance(layout, tuple):
+        return "(" + "".join(spelled(builder, part, node) for part in layout) + ")"
+    if isinstance(layout, ListOf):
+        # An empty list of which nothing is known: whatever it could hold.
+        return f"[{'i' if layout.item is None else spelled(builder, layout.item, node)}]"
+    if isinstance(layout, DictOf):
+        return _spelled_dict(builder, layout, node)
+    if isinstance(layout, OptionOf):
+        return "N" if layout.item is None else f"?{spelled(builder, layout.item, node)}"
+    if isinstance(layout, ArrayOf):
+        return f"<{layout.type.dtype.numpy.num}:{layout.rank}:{int(layout.lent)}>"
+    if isinstance(layout, TextType):
+        builder._shows_texts = True
+        return "s" if layout.kind == "str" else "y"
+    if isinstance(layout, MemberType):
+        raise builder.unsupported(node, "the return of members in lists inside containers", "return their values")
+    if isinstance(layout, EitherType):
+        raise builder.unsupported(node, "the return of numbers of two types in such containers", "convert them to one")
+    return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
-    def with_own_lists(self, node: ast.AST) -> list[Loaded]:
-        """Arguments that hold lists, also those that were empty at first."""
-        found = list(self.loaded)
-        for name, (param, value) in self.changed.items():
-            if self.is_nested(value) and all(name != given.name for given in found):
-                layouts, template = self._described(value, node)
-                kinds = tuple(kind for layout in layouts for kind in lists_in(layout))
-                found.append(Loaded(name, param, template, kinds, {}))
-        return found
 
-    def _packed_kind(self, kind: HeapKind) -> list[Array]:
-        """All lists, or all dicts, of a kind."""
-        if isinstance(kind, ArraysOf):
-            return self.packed_arrays(self.heap(kind))
-        if not isinstance(kind, TablesOf):
-            return self.packed(self.heap(kind))
-        layout, emitter = kind.of, self.emitter
-        with loop(emitter, ZERO, Cells(emitter, self.heap(kind).rows).last()) as row:
-            held = self.dict_at(layout, row)
-            assert held.table is not None
-            table_of(emitter, held.table).compact()
-            if held.is_set:
-                past = Hashed(emitter, held.table).number(held.table.past).value
-                with when(emitter, Op("eq", (past, integer(MADE_HERE)), BOOL)):
-                    self.keep_result_order(held)
-        return self.packed(self.heap(kind))[:-1]  # without the column that tells whether an entry is there
+def _spelled_dict(builder: Handover, layout: DictOf, node: ast.AST) -> str:
+    key = "i" if layout.key is None else spelled(builder, layout.key, node)
+    if layout.is_set:
+        return f"{{{key}}}"
+    kind = "C" if layout.counts else default_letters(builder, layout.default, node)
+    return f"{kind}{{{key}:{'i' if layout.item is None else spelled(builder, layout.item, node)}}}"
 
-    def settle_lists(self, out: Out, node: ast.AST) -> Out:
-        """A result with the lists that it, and arguments that have changed, refer to."""
-        loaded = self.with_own_lists(node)
-        changing = [given for given in loaded if given.name in self.changed]
-        kinds = _once([*self._shown_kinds, *(kind for given in changing for kind in given.kinds)])
-        self._shown_kinds = []
-        if not kinds and not changing and not _has_later(out):
-            return out
-        given = [one for one in loaded if one in changing or set(one.kinds) & set(kinds)]
-        if any(not one.template for one in given):
-            raise self.unsupported(node, "lists of an argument that has strings in it, in a result", "copy them")
-        # A list of an argument may hold lists of other kinds: all that can be reached from here.
-        kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
-        pieces: list[Out] = []
-        for kind in kinds:
-            pieces += [self.plain_out(column, node) for column in self._packed_kind(kind)]
-        for one in given:
-            pieces.append(self.argument_out(one.param))
-            pieces += [self._number_out(one.first.get(kind, ZERO)) for kind in kinds]
-            if one.name in self.changed:
-                value = self.changed[one.name][1]
-                pieces += [self.plain_out(column, node) for column in self._outer_columns(value)]
-        arrays = [(param, of, number) for param, (of, number) in self.given_arrays.items() if ArraysOf(of) in kinds]
-        for param, _, number in arrays:
-            pieces += [ArrayOut(param), self._number_out(Read(number, (), INT))]
-        plan = (
-            tuple(self._kind_spelled(kind, node) for kind in kinds),
-            tuple((one.template, one.name in self.changed) for one in given),
-            tuple(self.spelled(of, node) for _, of, _ in arrays),
-            self._shows_texts,
-        )
-        if self._shows_texts:
-            self._shows_texts = False
-            codes = Array((self.pool.cells.last(),), CODE, lambda at: Read(self.pool.buffer, at, CODE))
-            pieces.append(self.plain_out(codes, node))
-        return TupleOut((out, ConstOut(repr(plan)), *pieces), named=_SETTLED)
+
+def default_letters(builder: Handover, default: Value | None, node: ast.AST) -> str:
+    """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
+    if default is None:
+        return ""
+    if isinstance(default, Scalar):
+        return "Df" if default.type.dtype.is_inexact else "Di"
+    if isinstance(default, Object):
+        return "Ds" if default.value is set else "Dd"
+    if not isinstance(default, Tuple):
+        raise builder.unsupported(node, "the return of a defaultdict of a function", "return dict(...) of it")
+    return "Dl"
+
+
+def _kind_spelled(builder: Handover, kind: HeapKind, node: ast.AST) -> str:
+    return spelled(builder, kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
+
+
+def argument_out(builder: Handover, param: str) -> Out:
+    """The very object that a parameter is, or was made from."""
+    return ArgumentOut(builder.made_from[param]) if param in builder.made_from else ArrayOut(param)
+
+
+def out_nested(builder: Handover, value: Value, node: ast.AST) -> Out:
+    """A part of a result that is made when all lists are known."""
+    row = row_of(value)
+    if row is not None:
+        layout = builder.layout(value)
+        assert isinstance(layout, (ListOf, DictOf, ArrayOf))
+        builder._shown_kinds += lists_in(layout)
+        return _later(builder, "=" + spelled(builder, layout, node), [_number_out(builder, row)])
+    layouts, template = _described(builder, value, node)
+    for layout in layouts:
+        builder._shown_kinds += lists_in(layout)
+    return _later(builder, template, [builder.plain_out(column, node) for column in _outer_columns(builder, value)])
+
+
+def _described(builder: Handover, value: Value, node: ast.AST) -> tuple[list[ItemType | None], str]:
+    """What a container holds, and its template."""
+    if isinstance(value, Records):
+        return [value.item], f"{'d' * value.is_deque}[{spelled(builder, value.item, node)}]"
+    assert isinstance(value, Dict) and value.key is not None and value.item is not None
+    kind = "C" if value.counts else default_letters(builder, value.default, node)
+    return [value.item], f"{kind}{{{spelled(builder, value.key, node)}:{spelled(builder, value.item, node)}}}"
+
+
+def _outer_columns(builder: Handover, value: Value) -> list[Array]:
+    if isinstance(value, Dict):
+        assert value.table is not None
+        hashed = Hashed(builder.emitter, value.table)
+        hashed.compact()
+        return builder.columns(hashed.entries, len(value.table.entries.data) - 1)
+    assert isinstance(value, Records)
+    return builder.columns(Cells(builder.emitter, value.growing), len(value.growing.data))
+
+
+def _later(builder: Handover, template: str, columns: Sequence[Out]) -> Out:
+    return TupleOut((ConstOut(repr(template)), *columns), named=_LATER)
+
+
+def _number_out(builder: Handover, number: Expr) -> Out:
+    buffer = builder.emitter.declare("number", INT)
+    builder.emitter.assign((), buffer.name, (), number)
+    return ScalarOut(buffer.name)
+
+
+def with_own_lists(builder: Handover, node: ast.AST) -> list[Loaded]:
+    """Arguments that hold lists, also those that were empty at first."""
+    found = list(builder.loaded)
+    for name, (param, value) in builder.changed.items():
+        if builder.is_nested(value) and all(name != given.name for given in found):
+            layouts, template = _described(builder, value, node)
+            kinds = tuple(kind for layout in layouts for kind in lists_in(layout))
+            found.append(Loaded(name, param, template, kinds, {}))
+    return found
+
+
+def _packed_kind(builder: Handover, kind: HeapKind) -> list[Array]:
+    """All lists, or all dicts, of a kind."""
+    if isinstance(kind, ArraysOf):
+        return packed_arrays(builder, builder.heap(kind))
+    if not isinstance(kind, TablesOf):
+        return packed(builder, builder.heap(kind))
+    layout, emitter = kind.of, builder.emitter
+    with loop(emitter, ZERO, Cells(emitter, builder.heap(kind).rows).last()) as row:
+        held = dict_at(builder, layout, row)
+        assert held.table is not None
+        table_of(emitter, held.table).compact()
+        if held.is_set:
+            past = Hashed(emitter, held.table).number(held.table.past).value
+            with when(emitter, Op("eq", (past, integer(MADE_HERE)), BOOL)):
+                keep_result_order(builder, held)
+    return packed(builder, builder.heap(kind))[:-1]  # without the column that tells whether an entry is there
+
+
+def settle_lists(builder: Handover, out: Out, node: ast.AST) -> Out:
+    """A result with the lists that it, and arguments that have changed, refer to."""
+    loaded = with_own_lists(builder, node)
+    changing = [given for given in loaded if given.name in builder.changed]
+    kinds = _once([*builder._shown_kinds, *(kind for given in changing for kind in given.kinds)])
+    builder._shown_kinds = []
+    if not kinds and not changing and not _has_later(out):
+        return out
+    given = [one for one in loaded if one in changing or set(one.kinds) & set(kinds)]
+    if any(not one.template for one in given):
+        raise builder.unsupported(node, "lists of an argument that has strings in it, in a result", "copy them")
+    # A list of an argument may hold lists of other kinds: all that can be reached from here.
+    kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
+    pieces: list[Out] = []
+    for kind in kinds:
+        pieces += [builder.plain_out(column, node) for column in _packed_kind(builder, kind)]
+    for one in given:
+        pieces.append(argument_out(builder, one.param))
+        pieces += [_number_out(builder, one.first.get(kind, ZERO)) for kind in kinds]
+        if one.name in builder.changed:
+            value = builder.changed[one.name][1]
+            pieces += [builder.plain_out(column, node) for column in _outer_columns(builder, value)]
+    arrays = [(param, of, number) for param, (of, number) in builder.given_arrays.items() if ArraysOf(of) in kinds]
+    for param, _, number in arrays:
+        pieces += [ArrayOut(param), _number_out(builder, Read(number, (), INT))]
+    plan = (
+        tuple(_kind_spelled(builder, kind, node) for kind in kinds),
+        tuple((one.template, one.name in builder.changed) for one in given),
+        tuple(spelled(builder, of, node) for _, of, _ in arrays),
+        builder._shows_texts,
+    )
+    if builder._shows_texts:
+        builder._shows_texts = False
+        codes = Array((builder.pool.cells.last(),), CODE, lambda at: Read(builder.pool.buffer, at, CODE))
+        pieces.append(builder.plain_out(codes, node))
+    return TupleOut((out, ConstOut(repr(plan)), *pieces), named=_SETTLED)
 
 
 def _has_later(out: Out) -> bool:

@@ -41,78 +41,84 @@ class InnerDicts(Enums):
     def heap(self, kind: HeapKind) -> Heap:
         raise NotImplementedError
 
-    def dict_at(self, layout: DictOf, row: Expr) -> Dict:
-        """The dict of this number."""
-        if layout.key is None:
-            site = layout.site or place_of(layout)
-            return Dict(None, None, None, layout.is_set, layout.default, site, layout.counts)
-        memory = self.heap(TablesOf(layout))
-        unseen = tuple(place for place, counts in enumerate(compared(layout.key)) if not counts)
-        indexed = place_of(layout) in self.emitter.decisions.searched
-        table = tables.table_at(memory, row, len(types_in(layout.key)), unseen, indexed)
-        if layout.is_set:
-            past, *order = memory.rows.data[-1 if memory.slots is None else -1 - ORDER_COLUMNS :]
-            table = replace(table, past=past)
-            if memory.slots is not None:
-                table = in_rows(table, memory, order, layout.key)
-        return Dict(table, layout.key, layout.item, layout.is_set, layout.default, place_of(layout), layout.counts)
-
-    def new_table(self, layout: DictOf) -> Dict:
-        """A new dict of a type that is known, without entries."""
-        memory = self.heap(TablesOf(layout))
-        self._alter(place_of(layout))
-        more: list[Expr] = []
-        if layout.is_set:
-            more = [integer(MADE_HERE), *([ZERO] * ORDER_COLUMNS if memory.slots is not None else [])]
-        made = self.dict_at(layout, tables.new_row(self.emitter, memory, more))
-        assert made.table is not None
-        if made.table.index:
-            Hashed(self.emitter, made.table).start_index()
-        if made.table is not None and made.table.order is not None:
-            start_row(self.emitter, made.table)
-        return made
-
-    def index_given(self, layout: DictOf, row: Expr) -> None:
-        """A dict of an argument, whose entries are there, gets its index; the places of a set's items are not known."""
-        table = self.dict_at(layout, row).table
-        assert table is not None
-        if table.index:
-            tables.index_row(self.emitter, table)
-        hashed = table_of(self.emitter, table)
-        if table.past:
-            hashed.number(table.past).set(integer(AS_IT_WAS))
-        if isinstance(hashed, Ordered):
-            hashed.without_places()
-
-    def _alter(self, place: tuple[int, str]) -> None:
-        """Dicts of a type do not stay what arguments bring: the build starts again if that was not known."""
-        if place not in self.emitter.decisions.altered:
-            self.emitter.decisions.altered.add(place)
-            raise Restart
-
     def will_change(self, value: Value) -> None:
         if isinstance(value, Dict) and row_of(value) is not None:
-            self._alter(value.place)
+            _alter(self, value.place)
         super().will_change(value)
 
-    def table_number(self, layout: DictOf, value: Dict) -> Expr:
-        """The number of a dict that is put into a container."""
-        row = row_of(value)
-        if row is not None:
-            return row
-        if layout.key is None:
-            return integer(-1)  # nothing is ever put into it, as far as is known
-        if value.table is None:
-            self.emitter.decisions.entries[value.place] = (layout.key, layout.item)
-            self.emitter.decisions.tabled.add(value.place)
-            raise Restart
-        raise self.among_others(value)
 
-    def among_others(self, value: Dict) -> Exception:
-        """A dict is to be one among others from where it is made on: the build starts again."""
-        rows = self.emitter.decisions.tabled
-        if self.identity(value) in self.own or value.place in rows:
-            reason = "a dict or set that is an argument, in a container or under several names"
-            raise self.unsupported(None, reason, "put a copy of it there")
-        rows.add(value.place)
-        return Restart()
+def dict_at(builder: InnerDicts, layout: DictOf, row: Expr) -> Dict:
+    """The dict of this number."""
+    if layout.key is None:
+        site = layout.site or place_of(layout)
+        return Dict(None, None, None, layout.is_set, layout.default, site, layout.counts)
+    memory = builder.heap(TablesOf(layout))
+    unseen = tuple(place for place, counts in enumerate(compared(layout.key)) if not counts)
+    indexed = place_of(layout) in builder.emitter.decisions.searched
+    table = tables.table_at(memory, row, len(types_in(layout.key)), unseen, indexed)
+    if layout.is_set:
+        past, *order = memory.rows.data[-1 if memory.slots is None else -1 - ORDER_COLUMNS :]
+        table = replace(table, past=past)
+        if memory.slots is not None:
+            table = in_rows(table, memory, order, layout.key)
+    return Dict(table, layout.key, layout.item, layout.is_set, layout.default, place_of(layout), layout.counts)
+
+
+def new_table(builder: InnerDicts, layout: DictOf) -> Dict:
+    """A new dict of a type that is known, without entries."""
+    memory = builder.heap(TablesOf(layout))
+    _alter(builder, place_of(layout))
+    more: list[Expr] = []
+    if layout.is_set:
+        more = [integer(MADE_HERE), *([ZERO] * ORDER_COLUMNS if memory.slots is not None else [])]
+    made = dict_at(builder, layout, tables.new_row(builder.emitter, memory, more))
+    assert made.table is not None
+    if made.table.index:
+        Hashed(builder.emitter, made.table).start_index()
+    if made.table is not None and made.table.order is not None:
+        start_row(builder.emitter, made.table)
+    return made
+
+
+def index_given(builder: InnerDicts, layout: DictOf, row: Expr) -> None:
+    """A dict of an argument, whose entries are there, gets its index; the places of a set's items are not known."""
+    table = dict_at(builder, layout, row).table
+    assert table is not None
+    if table.index:
+        tables.index_row(builder.emitter, table)
+    hashed = table_of(builder.emitter, table)
+    if table.past:
+        hashed.number(table.past).set(integer(AS_IT_WAS))
+    if isinstance(hashed, Ordered):
+        hashed.without_places()
+
+
+def _alter(builder: InnerDicts, place: tuple[int, str]) -> None:
+    """Dicts of a type do not stay what arguments bring: the build starts again if that was not known."""
+    if place not in builder.emitter.decisions.altered:
+        builder.emitter.decisions.altered.add(place)
+        raise Restart
+
+
+def table_number(builder: InnerDicts, layout: DictOf, value: Dict) -> Expr:
+    """The number of a dict that is put into a container."""
+    row = row_of(value)
+    if row is not None:
+        return row
+    if layout.key is None:
+        return integer(-1)  # nothing is ever put into it, as far as is known
+    if value.table is None:
+        builder.emitter.decisions.entries[value.place] = (layout.key, layout.item)
+        builder.emitter.decisions.tabled.add(value.place)
+        raise Restart
+    raise among_others(builder, value)
+
+
+def among_others(builder: InnerDicts, value: Dict) -> Exception:
+    """A dict is to be one among others from where it is made on: the build starts again."""
+    rows = builder.emitter.decisions.tabled
+    if builder.identity(value) in builder.own or value.place in rows:
+        reason = "a dict or set that is an argument, in a container or under several names"
+        raise builder.unsupported(None, reason, "put a copy of it there")
+    rows.add(value.place)
+    return Restart()

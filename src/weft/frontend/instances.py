@@ -18,13 +18,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.frontend import growing, reads
+from weft.frontend.arguments import fixed_columns
+from weft.frontend.core import assign_scalar_slot, written_by
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.numbered import NumberedArguments
 from weft.frontend.scope import Slot
 from weft.frontend.specs import ListSpec, Spec, spec_of
-from weft.frontend.structs import attributes_of, is_frozen, is_named_tuple, is_simple_class, slots_of
+from weft.frontend.structs import attributes_of, fits, is_frozen, is_named_tuple, is_simple_class, slots_of
 from weft.frontend.values import (
     Array,
     Dict,
@@ -83,16 +85,8 @@ class Instances(NumberedArguments):
     objects_given: dict[tuple[int, tuple[str, ...]], Struct]
     hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]]
 
-    def parameter(
-        self, name: str, kind: Any, sample: Any, position: int
-    ) -> tuple[Value, str | tuple[str, ...] | None]:
+    def parameter(self, name: str, kind: Any, sample: Any, position: int) -> tuple[Value, str | tuple[str, ...] | None]:
         raise NotImplementedError
-
-    def object_argument(self, base: Instance) -> Struct:
-        key = (base.argument, base.path)
-        if key not in self.objects_given:
-            self.objects_given[key] = Struct(type(base.sample), {}, instance=base)
-        return self.objects_given[key]
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         instance = base.instance
@@ -108,7 +102,7 @@ class Instances(NumberedArguments):
             return
         found = reads.lookup(base.kind, name)
         if instance is None:
-            for argument, kind, _, _ in self._all_lists_given():
+            for argument, kind, _, _ in _all_lists_given(self):
                 if kind is base.kind:
                     part = (f"{NOT_OWN}{name}",)
                     self.hidden[argument, part] = (Hidden(name, argument, Object(True), None, part), Object(True))
@@ -135,22 +129,6 @@ class Instances(NumberedArguments):
         self.emitter.decisions.stored.add((instance.argument, instance.path, name))
         raise Restart
 
-    def load_stored(self) -> None:
-        """Variables for the attributes that the function assigns to."""
-        tree = self.scope.source.tree
-        for argument, path, name in sorted(self.emitter.decisions.stored):
-            owner: Value = self.scope.values[list(self.scope.values)[argument]]
-            for part in path:
-                owner = self.attribute(owner, part, tree)
-            assert isinstance(owner, Struct) and owner.instance is not None
-            value = self.instance_attribute(owner.instance, name, tree)
-            assert isinstance(value, Scalar)
-            title = f"{owner.kind.__name__.lower()}.{name}"
-            slot = Slot((hash((argument, path, name)), title))
-            self._assign_scalar_slot(title, slot, value)
-            self.scope.values.pop(title)
-            owner.fields[name] = slot
-
     def stores_objects(self) -> bool:
         decisions = self.emitter.decisions
         return (bool(decisions.stored) or bool(decisions.assigned)) and self.entry is None
@@ -162,135 +140,22 @@ class Instances(NumberedArguments):
     lists_given: list[tuple[int, type, Expr, frozenset[str]]]
     columns_given: set[str]  # the memory of their attributes
 
-    def _all_lists_given(self) -> list[tuple[int, type, Expr, str]]:
-        """Those of the function that is compiled, also where a recursive one is built for it."""
-        owner: Any = self
-        while owner.lender is not None:
-            owner = owner.lender
-        return owner.lists_given  # type: ignore[no-any-return]
-
-    def list_of_objects(self, base: Instance, node: ast.AST) -> Value | None:
-        """A list of objects that is an argument: these are made among those of their class; None if it is another."""
-        first = base.sample[0]
-        kind = type(first)
-        if base.path or self.entry is not None or any(type(item) is not kind for item in base.sample):
-            return None
-        if is_named_tuple(kind):
-            return self._named_tuples(base, kind)
-        if not is_object(first):
-            return None
-        types = {name: type_of_value(held) for name, held in attributes_of(first).items()}
-        known: dict[str, ItemType] = {name: of for name, of in types.items() if of is not None and of.weak}
-        objects = self.emitter.decisions.objects
-        if kind not in objects and known:
-            objects[kind] = known
-            raise Restart
-        if not known:
-            return None  # nothing of them is a number: they are left to Python
-        if set(objects[kind]) != set(known):
-            raise self.unsupported(node, f"objects of type {kind.__name__} with other attributes than numbers")
-        columns = {name: self._column_of(base, name) for name in known}
-        layouts = objects[kind]
-        emitter, pool = self.emitter, Cells(self.emitter, self.pools[kind])
-        start, count = pool.last(), next(iter(columns.values())).shape[0]
-        held = growing.make(emitter, "objects", [INT], ix.add(count, ONE))
-        with loop(emitter, ZERO, count) as at:
-            numbers: list[Expr] = []
-            for name, column in columns.items():
-                self._fits(kind, name, layouts[name], Scalar(column.element((at,))), node)
-                numbers += self.numbers(layouts[name], Scalar(column.element((at,))))
-            row = pool.last()
-            pool.push([emitter.snapshot(number, "attribute") for number in numbers])
-            Cells(emitter, held).push((row,))
-        self.lists_given.append((base.argument, kind, start, frozenset((held.data[0], held.length))))
-        return as_value(held, ObjectType(kind), False)
-
-    def _named_tuples(self, base: Instance, kind: Any) -> Value | None:
-        """A list of named tuples, which nobody changes."""
-        held = [[getattr(item, name) for item in base.sample] for name in kind._fields]
-        types = [type_of_value(column[0]) for column in held]
-        if not types or any(of is None or not of.weak for of in types):
-            return None
-        columns = [self._column_of(base, name) for name in kind._fields]
-        data = tuple(column.view.buffer for column in columns if column.view is not None)
-        return Records(self._fixed_columns("tuples", data, columns[0].shape[0]), NamedParts(tuple(types), kind))
-
-    def _column_of(self, base: Instance, name: str) -> Array:
-        """An attribute of all objects of a list: a hidden argument, as is their class."""
-        kind, path = type(base.sample[0]), (f"{EACH}{name}",)
-        place = ("0", "__class__")
-        known = Object(kind)
-        self.hidden[base.argument, place] = (Hidden("__class__", base.argument, known, None, place), known)
-        sample = [getattr(item, name) for item in base.sample]
-        spec = spec_of(sample)
-        if not isinstance(spec, ListSpec) or spec.rank != 1:
-            raise self.unsupported(self.scope.source.tree, f"an attribute {name} of objects that is no number")
-        made, param = self.parameter(f"each_{name}", spec, sample, -1)
-        assert isinstance(made, Array) and made.view is not None
-        for notes in (self.own, self.argument_of):
-            notes.pop(made.view.buffer, None)  # the list itself is another
-        self.columns_given.add(made.view.buffer)
-        self.hidden[base.argument, path] = (Hidden(name, base.argument, spec, param, path), made)
-        return made
-
     def assigns(self, kind: type, name: str) -> None:
         decisions = self.emitter.decisions
-        if any(kind is held for _, held, _, _ in self._all_lists_given()) and (kind, name) not in decisions.assigned:
+        if any(kind is held for _, held, _, _ in _all_lists_given(self)) and (kind, name) not in decisions.assigned:
             if self.entry is not None:
                 raise self.unsupported(None, f"an assignment to {name} of an argument, in a recursive function")
             decisions.assigned.add((kind, name))
             raise Restart
 
-    def check_lists_given(self) -> None:
-        """Refuse a program that puts other objects into the list that is an argument, or takes some out of it."""
-        written = self.written_by(self.emitter.blocks[0][self.loaded_until :]) if self.lists_given else set()
-        for _, kind, _, memory in self.lists_given:
-            if memory & written:
-                reason = f"a list of objects of type {kind.__name__} that is an argument and changes"
-                raise self.unsupported(self.scope.source.tree, reason, "make a copy of it first")
-
-    def _with_lists(self, out: Out, node: ast.AST) -> Out:
-        for kind in dict.fromkeys(kind for kind, _ in sorted(self.emitter.decisions.assigned, key=repr)):
-            lists = [given for given in self.lists_given if given[1] is kind]
-            others = [struct.kind for struct in self.objects_given.values()]
-            others += [held for _, held, _, _ in self.lists_given if held is not kind]
-            if len(lists) > 1 or any(issubclass(kind, other) or issubclass(other, kind) for other in others):
-                reason = f"a change of objects of type {kind.__name__} that may be in two arguments"
-                raise self.unsupported(node, reason, "return the values instead")
-            argument, _, first, _ = lists[0]
-            names = tuple(name for held, name in sorted(self.emitter.decisions.assigned, key=repr) if held is kind)
-            layouts = self.emitter.decisions.objects[kind]
-            if any(not isinstance(layouts[name], ScalarType) for name in names):
-                raise self.unsupported(node, f"attributes of type {kind.__name__} of several types", "convert them")
-            pool = Cells(self.emitter, self.pools[kind])
-            places = {name: place for place, name in enumerate(layout_columns(layouts))}
-            columns = self.columns(pool, len(pool.growing.data))
-            held = [self.plain_out(columns[places[name]], node) for name in names]
-            start = self.out(Scalar(first), node)
-            told = (ArgumentOut(argument), start, ConstOut(repr(names)))
-            out = TupleOut((out, *told, *held), named="weft.runtime.containers:changed_objects")
-        return out
-
     def note_hidden(self, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
         self.hidden[base.argument, path] = (Hidden(path[-1], base.argument, spec, param, path), value)
-
-    def holds_given(self, value: Value) -> bool:
-        """Whether objects of an argument may be in a result, which would have to be these very objects."""
-        kinds = [kind for _, kind, _, _ in self.lists_given]
-        if isinstance(value, Struct) and value.row is not None:
-            return value.kind in kinds
-        if isinstance(value, Dict):
-            return value.table is not None and not self.columns_given.isdisjoint(value.table.entries.data)
-        if not isinstance(value, Records):
-            return False
-        of_objects = isinstance(value.item, ObjectType) and value.item.kind in kinds
-        return of_objects or not self.columns_given.isdisjoint(value.growing.data)
 
     def with_objects(self, out: Out, node: ast.AST) -> Out:
         """A result that first puts into the arguments what their attributes are now."""
         if not self.stores_objects():
             return out
-        out = self._with_lists(out, node)
+        out = _with_lists(self, out, node)
         stored = sorted(self.emitter.decisions.stored)
         changed = {(argument, path) for argument, path, _ in stored}
         for place in changed:
@@ -311,7 +176,151 @@ class Instances(NumberedArguments):
         """Whether a value is an argument's object, or holds one."""
         if isinstance(value, Tuple):
             return any(map(self.is_given_object, value.items))
-        return (isinstance(value, Struct) and value.instance is not None) or self.holds_given(value)
+        return (isinstance(value, Struct) and value.instance is not None) or holds_given(self, value)
+
+
+def object_argument(builder: Instances, base: Instance) -> Struct:
+    key = (base.argument, base.path)
+    if key not in builder.objects_given:
+        builder.objects_given[key] = Struct(type(base.sample), {}, instance=base)
+    return builder.objects_given[key]
+
+
+def load_stored(builder: Instances) -> None:
+    """Variables for the attributes that the function assigns to."""
+    tree = builder.scope.source.tree
+    for argument, path, name in sorted(builder.emitter.decisions.stored):
+        owner: Value = builder.scope.values[list(builder.scope.values)[argument]]
+        for part in path:
+            owner = builder.attribute(owner, part, tree)
+        assert isinstance(owner, Struct) and owner.instance is not None
+        value = builder.instance_attribute(owner.instance, name, tree)
+        assert isinstance(value, Scalar)
+        title = f"{owner.kind.__name__.lower()}.{name}"
+        slot = Slot((hash((argument, path, name)), title))
+        assign_scalar_slot(builder, title, slot, value)
+        builder.scope.values.pop(title)
+        owner.fields[name] = slot
+
+
+def _all_lists_given(builder: Instances) -> list[tuple[int, type, Expr, str]]:
+    """Those of the function that is compiled, also where a recursive one is built for it."""
+    owner: Any = builder
+    while owner.lender is not None:
+        owner = owner.lender
+    return owner.lists_given  # type: ignore[no-any-return]
+
+
+def list_of_objects(builder: Instances, base: Instance, node: ast.AST) -> Value | None:
+    """A list of objects that is an argument: these are made among those of their class; None if it is another."""
+    first = base.sample[0]
+    kind = type(first)
+    if base.path or builder.entry is not None or any(type(item) is not kind for item in base.sample):
+        return None
+    if is_named_tuple(kind):
+        return _named_tuples(builder, base, kind)
+    if not is_object(first):
+        return None
+    types = {name: type_of_value(held) for name, held in attributes_of(first).items()}
+    known: dict[str, ItemType] = {name: of for name, of in types.items() if of is not None and of.weak}
+    objects = builder.emitter.decisions.objects
+    if kind not in objects and known:
+        objects[kind] = known
+        raise Restart
+    if not known:
+        return None  # nothing of them is a number: they are left to Python
+    if set(objects[kind]) != set(known):
+        raise builder.unsupported(node, f"objects of type {kind.__name__} with other attributes than numbers")
+    columns = {name: _column_of(builder, base, name) for name in known}
+    layouts = objects[kind]
+    emitter, pool = builder.emitter, Cells(builder.emitter, builder.pools[kind])
+    start, count = pool.last(), next(iter(columns.values())).shape[0]
+    held = growing.make(emitter, "objects", [INT], ix.add(count, ONE))
+    with loop(emitter, ZERO, count) as at:
+        numbers: list[Expr] = []
+        for name, column in columns.items():
+            fits(builder, kind, name, layouts[name], Scalar(column.element((at,))), node)
+            numbers += builder.numbers(layouts[name], Scalar(column.element((at,))))
+        row = pool.last()
+        pool.push([emitter.snapshot(number, "attribute") for number in numbers])
+        Cells(emitter, held).push((row,))
+    builder.lists_given.append((base.argument, kind, start, frozenset((held.data[0], held.length))))
+    return as_value(held, ObjectType(kind), False)
+
+
+def _named_tuples(builder: Instances, base: Instance, kind: Any) -> Value | None:
+    """A list of named tuples, which nobody changes."""
+    held = [[getattr(item, name) for item in base.sample] for name in kind._fields]
+    types = [type_of_value(column[0]) for column in held]
+    if not types or any(of is None or not of.weak for of in types):
+        return None
+    columns = [_column_of(builder, base, name) for name in kind._fields]
+    data = tuple(column.view.buffer for column in columns if column.view is not None)
+    return Records(fixed_columns(builder, "tuples", data, columns[0].shape[0]), NamedParts(tuple(types), kind))
+
+
+def _column_of(builder: Instances, base: Instance, name: str) -> Array:
+    """An attribute of all objects of a list: a hidden argument, as is their class."""
+    kind, path = type(base.sample[0]), (f"{EACH}{name}",)
+    place = ("0", "__class__")
+    known = Object(kind)
+    builder.hidden[base.argument, place] = (Hidden("__class__", base.argument, known, None, place), known)
+    sample = [getattr(item, name) for item in base.sample]
+    spec = spec_of(sample)
+    if not isinstance(spec, ListSpec) or spec.rank != 1:
+        raise builder.unsupported(builder.scope.source.tree, f"an attribute {name} of objects that is no number")
+    made, param = builder.parameter(f"each_{name}", spec, sample, -1)
+    assert isinstance(made, Array) and made.view is not None
+    for notes in (builder.own, builder.argument_of):
+        notes.pop(made.view.buffer, None)  # the list itself is another
+    builder.columns_given.add(made.view.buffer)
+    builder.hidden[base.argument, path] = (Hidden(name, base.argument, spec, param, path), made)
+    return made
+
+
+def check_lists_given(builder: Instances) -> None:
+    """Refuse a program that puts other objects into the list that is an argument, or takes some out of it."""
+    written = written_by(builder, builder.emitter.blocks[0][builder.loaded_until :]) if builder.lists_given else set()
+    for _, kind, _, memory in builder.lists_given:
+        if memory & written:
+            reason = f"a list of objects of type {kind.__name__} that is an argument and changes"
+            raise builder.unsupported(builder.scope.source.tree, reason, "make a copy of it first")
+
+
+def _with_lists(builder: Instances, out: Out, node: ast.AST) -> Out:
+    for kind in dict.fromkeys(kind for kind, _ in sorted(builder.emitter.decisions.assigned, key=repr)):
+        lists = [given for given in builder.lists_given if given[1] is kind]
+        others = [struct.kind for struct in builder.objects_given.values()]
+        others += [held for _, held, _, _ in builder.lists_given if held is not kind]
+        if len(lists) > 1 or any(issubclass(kind, other) or issubclass(other, kind) for other in others):
+            reason = f"a change of objects of type {kind.__name__} that may be in two arguments"
+            raise builder.unsupported(node, reason, "return the values instead")
+        argument, _, first, _ = lists[0]
+        names = tuple(name for held, name in sorted(builder.emitter.decisions.assigned, key=repr) if held is kind)
+        layouts = builder.emitter.decisions.objects[kind]
+        if any(not isinstance(layouts[name], ScalarType) for name in names):
+            raise builder.unsupported(node, f"attributes of type {kind.__name__} of several types", "convert them")
+        pool = Cells(builder.emitter, builder.pools[kind])
+        places = {name: place for place, name in enumerate(layout_columns(layouts))}
+        columns = builder.columns(pool, len(pool.growing.data))
+        held = [builder.plain_out(columns[places[name]], node) for name in names]
+        start = builder.out(Scalar(first), node)
+        told = (ArgumentOut(argument), start, ConstOut(repr(names)))
+        out = TupleOut((out, *told, *held), named="weft.runtime.containers:changed_objects")
+    return out
+
+
+def holds_given(builder: Instances, value: Value) -> bool:
+    """Whether objects of an argument may be in a result, which would have to be these very objects."""
+    kinds = [kind for _, kind, _, _ in builder.lists_given]
+    if isinstance(value, Struct) and value.row is not None:
+        return value.kind in kinds
+    if isinstance(value, Dict):
+        return value.table is not None and not builder.columns_given.isdisjoint(value.table.entries.data)
+    if not isinstance(value, Records):
+        return False
+    of_objects = isinstance(value.item, ObjectType) and value.item.kind in kinds
+    return of_objects or not builder.columns_given.isdisjoint(value.growing.data)
 
 
 def layout_columns(layouts: Mapping[str, ItemType]) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from weft.frontend.dicts import place_of_entries
 from weft.frontend.emit import Restart
 from weft.frontend.structs import Structs
 from weft.frontend.values import Dict, Keyed, Keywords, Object, Struct, Tuple, Value
@@ -34,7 +35,7 @@ class KeyedDicts(Structs):
         names = [_name(key) for key in keys]
         layouts = [self.layout(value) for value in values]
         alike = None not in layouts and all(layout == layouts[0] for layout in layouts)
-        wanted = self.place_of_entries(node) in self.emitter.decisions.keyed
+        wanted = place_of_entries(self, node) in self.emitter.decisions.keyed
         if None in names or not (wanted or (names and not alike)):
             return None
         entries = Struct(Entries, {}, self.emitter.blocks[-1])
@@ -66,21 +67,6 @@ class KeyedDicts(Structs):
             raise self.unsupported(node, f"KeyError: {name!r}")
         return self.field(base.entries, name, node)
 
-    def keyed_method(self, base: Keyed | Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
-        """base.get("key"), with or without a default; base.keys() and the like, which are written out"""
-        # The values of a dict that may change are looked up one by one.
-        if not args and (name == "keys" or (name in ("values", "items") and isinstance(base, Keywords))):
-            pairs = self.keyed_items(base, node)
-            if name == "items":
-                return Tuple(tuple(Tuple((Object(key), value)) for key, value in pairs.items()))
-            return Tuple(tuple(map(Object, pairs)) if name == "keys" else tuple(pairs.values()))
-        if name != "get" or not 1 <= len(args) <= 2:
-            raise self.unsupported(node, f"{name}() of a dict with values of several types", "name its keys")
-        found = self.keyed_items(base, node).get(self.keyed_name(args[0], node))
-        if found is not None:
-            return found
-        return args[1] if len(args) == 2 else Object(None)
-
     def keyed_items(self, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
         """The entries by their keys."""
         if isinstance(base, Keywords):
@@ -92,3 +78,19 @@ class KeyedDicts(Structs):
         """What `**` parameters of the function hold."""
         names = [str(key.value) for key in node.keys if isinstance(key, ast.Constant)]
         return Keywords(dict(zip(names, map(self.evaluate, node.values))))
+
+
+def keyed_method(builder: KeyedDicts, base: Keyed | Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
+    """base.get("key"), with or without a default; base.keys() and the like, which are written out"""
+    # The values of a dict that may change are looked up one by one.
+    if not args and (name == "keys" or (name in ("values", "items") and isinstance(base, Keywords))):
+        pairs = builder.keyed_items(base, node)
+        if name == "items":
+            return Tuple(tuple(Tuple((Object(key), value)) for key, value in pairs.items()))
+        return Tuple(tuple(map(Object, pairs)) if name == "keys" else tuple(pairs.values()))
+    if name != "get" or not 1 <= len(args) <= 2:
+        raise builder.unsupported(node, f"{name}() of a dict with values of several types", "name its keys")
+    found = builder.keyed_items(base, node).get(builder.keyed_name(args[0], node))
+    if found is not None:
+        return found
+    return args[1] if len(args) == 2 else Object(None)

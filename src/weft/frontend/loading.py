@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from weft.frontend import arith, arrays
+from weft.frontend.core import written_by
 from weft.frontend.emit import Restart
+from weft.frontend.inner_dicts import index_given
 from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
 from weft.frontend.ordered_dicts import OrderedDicts
@@ -65,76 +67,86 @@ class Loading(OrderedDicts):
     def is_argument(self, name: str, buffer: str, value: Value) -> None:
         raise NotImplementedError
 
-    def with_lists(self, name: str, kind: ContainerSpec, sample: Any) -> tuple[Value, tuple[str, ...]]:
-        """A container that holds lists: these go to the others of their kind."""
-        given = Given(self, name)
-        layouts = [kind.item] if kind.value is None else [kind.item, kind.value]
-        samples: list[Any] = [None, None]
-        if sample is not None:
-            samples = [list(sample), list(sample.values()) if kind.value is not None else None]
-        parts = [given.declared(layout, items) for layout, items in zip(layouts, samples)]
-        count = given.count(parts[0])
-        data = tuple(column for part in parts for column in given.numbers(part))
-        value = self.filled_one(name, kind, data, count)
-        names = tuple(given.names)
-        self.is_argument(name, names[0], value)
-        self.loaded.append(Loaded(name, names[0], kind.template, tuple(given.first), given.first))
-        self.emitter.params.extend(names)
-        return value, names
 
-    def rows_list(self, name: str, buffer: str) -> Value:
-        """A list of lists, all of one length, whose rows change: each becomes a list among others."""
-        shape, of = self.emitter.buffers[buffer].shape, self.emitter.buffers[buffer].type
-        first: dict[HeapKind, Expr] = {}
-        layout: ItemType = of
-        column = buffer
-        for axis in reversed(range(1, len(shape))):
-            column = self._load_rows(layout, column, shape[: axis + 1], first)
-            layout = ListOf(layout)
-        spec = ContainerSpec("list", layout)
-        value = self.filled_one(name, spec, (column,), shape[0])
-        self.is_argument(name, buffer, value)
-        self.loaded.append(Loaded(name, buffer, spec.template, tuple(first), first))
-        return value
+def with_lists(builder: Loading, name: str, kind: ContainerSpec, sample: Any) -> tuple[Value, tuple[str, ...]]:
+    """A container that holds lists: these go to the others of their kind."""
+    given = Given(builder, name)
+    layouts = [kind.item] if kind.value is None else [kind.item, kind.value]
+    samples: list[Any] = [None, None]
+    if sample is not None:
+        samples = [list(sample), list(sample.values()) if kind.value is not None else None]
+    parts = [given.declared(layout, items) for layout, items in zip(layouts, samples)]
+    count = given.count(parts[0])
+    data = tuple(column for part in parts for column in given.numbers(part))
+    value = builder.filled_one(name, kind, data, count)
+    names = tuple(given.names)
+    builder.is_argument(name, names[0], value)
+    builder.loaded.append(Loaded(name, names[0], kind.template, tuple(given.first), given.first))
+    builder.emitter.params.extend(names)
+    return value, names
 
-    def _load_rows(self, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[HeapKind, Expr]) -> str:
-        """The rows along the last axis of an array become lists: their numbers, in an array of the other axes."""
-        emitter, heap = self.emitter, self.heap(item)
-        outer, width = shape[:-1], shape[-1]
-        rows = emitter.snapshot(arrays.count(outer), "rows")
-        base, start = reserve(emitter, heap, rows, emitter.snapshot(Op("mul", (rows, width), INT), "total"))
-        first[item] = base
-        dims, at = emitter.domain(shape)
-        source = Read(column, at, emitter.buffers[column].type)
-        emitter.assign(dims, heap.cells.data[0], (Op("add", (start, _place(at, shape)), INT),), source)
-        for target in heap.rows.data:
-            dims, (row,) = emitter.domain((rows,))
-            begin = Op("add", (start, Op("mul", (row, width), INT)), INT)
-            value = begin if target == heap.rows.data[0] else width
-            emitter.assign(dims, target, (Op("add", (base, row), INT),), value)
-        numbers = emitter.allocate("numbers", INT, outer)
-        dims, at = emitter.domain(outer)
-        emitter.assign(dims, numbers.name, at, Op("add", (base, _place(at, outer)), INT))
-        return numbers.name
 
-    def check_loaded(self) -> None:
-        """Arguments whose lists may have been changed tell what they hold in the end: the build starts again."""
-        written = self.written_by(self.emitter.blocks[0][self.loaded_until :]) if self.loaded else set()
-        for given in self.loaded:
-            names: set[str] = set()
-            for kind in given.kinds:
-                heap = self.heap(kind)
-                if not isinstance(kind, TablesOf):
-                    names.update((*heap.cells.data, *heap.rows.data[:2]))
-                    continue
-                # What only tidies up changes nothing: keys and values move, and are as many.
-                if not given.template and not self.functions.entries and heap.cells.data[0] not in self.emitter.altered:
-                    continue
-                live = heap.rows.data[LIVE_COLUMN]
-                names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
-            if names & written and given.name not in self.emitter.decisions.changing:
-                self.emitter.decisions.changing.add(given.name)
-                raise Restart
+def rows_list(builder: Loading, name: str, buffer: str) -> Value:
+    """A list of lists, all of one length, whose rows change: each becomes a list among others."""
+    shape, of = builder.emitter.buffers[buffer].shape, builder.emitter.buffers[buffer].type
+    first: dict[HeapKind, Expr] = {}
+    layout: ItemType = of
+    column = buffer
+    for axis in reversed(range(1, len(shape))):
+        column = _load_rows(builder, layout, column, shape[: axis + 1], first)
+        layout = ListOf(layout)
+    spec = ContainerSpec("list", layout)
+    value = builder.filled_one(name, spec, (column,), shape[0])
+    builder.is_argument(name, buffer, value)
+    builder.loaded.append(Loaded(name, buffer, spec.template, tuple(first), first))
+    return value
+
+
+def _load_rows(
+    builder: Loading, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[HeapKind, Expr]
+) -> str:
+    """The rows along the last axis of an array become lists: their numbers, in an array of the other axes."""
+    emitter, heap = builder.emitter, builder.heap(item)
+    outer, width = shape[:-1], shape[-1]
+    rows = emitter.snapshot(arrays.count(outer), "rows")
+    base, start = reserve(emitter, heap, rows, emitter.snapshot(Op("mul", (rows, width), INT), "total"))
+    first[item] = base
+    dims, at = emitter.domain(shape)
+    source = Read(column, at, emitter.buffers[column].type)
+    emitter.assign(dims, heap.cells.data[0], (Op("add", (start, _place(at, shape)), INT),), source)
+    for target in heap.rows.data:
+        dims, (row,) = emitter.domain((rows,))
+        begin = Op("add", (start, Op("mul", (row, width), INT)), INT)
+        value = begin if target == heap.rows.data[0] else width
+        emitter.assign(dims, target, (Op("add", (base, row), INT),), value)
+    numbers = emitter.allocate("numbers", INT, outer)
+    dims, at = emitter.domain(outer)
+    emitter.assign(dims, numbers.name, at, Op("add", (base, _place(at, outer)), INT))
+    return numbers.name
+
+
+def check_loaded(builder: Loading) -> None:
+    """Arguments whose lists may have been changed tell what they hold in the end: the build starts again."""
+    written = written_by(builder, builder.emitter.blocks[0][builder.loaded_until :]) if builder.loaded else set()
+    for given in builder.loaded:
+        names: set[str] = set()
+        for kind in given.kinds:
+            heap = builder.heap(kind)
+            if not isinstance(kind, TablesOf):
+                names.update((*heap.cells.data, *heap.rows.data[:2]))
+                continue
+            # What only tidies up changes nothing: keys and values move, and are as many.
+            if (
+                not given.template
+                and not builder.functions.entries
+                and heap.cells.data[0] not in builder.emitter.altered
+            ):
+                continue
+            live = heap.rows.data[LIVE_COLUMN]
+            names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
+        if names & written and given.name not in builder.emitter.decisions.changing:
+            builder.emitter.decisions.changing.add(given.name)
+            raise Restart
 
 
 def _place(at: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
@@ -275,5 +287,5 @@ class Given:
         self._fill_rows(heap.rows.data[: LIVE_COLUMN + 1], part, base, start)
         with loop(emitter, ZERO, part.count) as at:
             row = emitter.snapshot(Op("add", (base, at), INT), "row")
-            self.builder.index_given(part.of, row)
+            index_given(self.builder, part.of, row)
         return self._numbered(base, part.count)

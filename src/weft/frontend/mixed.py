@@ -42,152 +42,14 @@ class MixedNumbers(ArraySlots):
     unsettled: dict[int, str]  # choices of which one side is such a buffer
     _keep: list[Expr]
 
-    def benign(self, of: ScalarType, joined: ScalarType) -> bool:
-        """Whether a value of type `of` may be shown to the user as a `joined`.
-
-        NumPy's float64 is a Python float, until the caller gets to see one of which that is not known.
-        """
-        if of == joined or self.emitter.decisions.exact:
-            return of == joined
-        return of.weak and of.dtype is joined.dtype and of.dtype.is_inexact
-
     def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
         raise NotImplementedError
 
-    def note_mixed(self, expr: Expr, choice: Mixed) -> None:
-        """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
-        self.mixed_exprs[id(expr)] = choice
-        self._keep.append(expr)  # its id must stay its own
-
-    def note_choice(self, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
-        """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
-        if self.types_differ(then, orelse):
-            self.note_mixed(chosen, Mixed(test, then, orelse))
-            return
-        lost = self.lost(then) or self.lost(orelse)
-        if lost is not None:
-            self.unsettled[id(chosen)] = lost
-            self._keep.append(chosen)
-
-    def note_computed(self, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
-        """Remember that what was computed from a choice between types is one too; gives back the result."""
-        if not isinstance(result, Op):
-            return result
-        lost = [name for name in map(self.lost, operands) if name is not None]
-        for place, operand in enumerate(operands):
-            choice = self.mixed_exprs.get(id(operand))
-            if choice is None:
-                continue
-            self.hold_integers(operand)
-            ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
-            sides = [self.note_computed(compute(way), way, compute) for way in ways]
-            apart = self.from_either(operand) or any(_is_long(side.type) for side in sides)
-            if apart and len({side.type.dtype for side in sides}) > 1:
-                # One of them may wrap around where the other does not, or be rounded.
-                result = Op("select", (choice.test, *(arith.cast(side, result.type) for side in sides)), result.type)
-            if any(
-                self._type_may_differ(side, result.type) or not self.benign(side.type, result.type) for side in sides
-            ):
-                self.note_mixed(result, Mixed(choice.test, *sides))
-            return result
-        # Where it was lost of what type a number is, that is most likely one of Python's integers.
-        likely = [arith.cast(operand, INT) if self.lost(operand) else operand for operand in operands]
-        if lost and not self.benign(compute(likely).type, result.type):
-            self.unsettled[id(result)] = lost[0]
-            self._keep.append(result)
-        return result
-
-    def types_differ(self, first: Expr, second: Expr) -> bool:
-        """Whether a choice between two values is one between types."""
-        return first.type != second.type or id(first) in self.mixed_exprs or id(second) in self.mixed_exprs
-
-    def held_choice(self, held: Read, choice: Mixed) -> Read:
-        """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
-        lost = self.lost(choice.then) or self.lost(choice.orelse)
-        if self.types_differ(choice.then, choice.orelse):
-            held = replace(held)
-            self.note_mixed(held, self._held_sides(held, choice))
-        elif lost is not None:
-            self.widened[held.buffer] = self.widened[lost]
-        return held
-
-    def _held_sides(self, held: Read, choice: Mixed) -> Mixed:
-        sides: list[Expr] = []
-        for side in (choice.then, choice.orelse):
-            lost, inner = self.lost(side), self.mixed_exprs.get(id(side))
-            if lost is not None:
-                self.tell_type(lost)
-            sides.append(arith.cast(replace(held), side.type))
-            if inner is not None:
-                self.note_mixed(sides[-1], self._held_sides(held, inner))
-        return Mixed(self.emitter.snapshot(choice.test, "test"), *sides)
-
-    def _kinds(self, value: Expr) -> list[Expr]:
-        """The values that a number is a choice between, each of one type; itself if it is none."""
-        choice = self.mixed_exprs.get(id(value))
-        return [value] if choice is None else self._kinds(choice.then) + self._kinds(choice.orelse)
-
-    def kinds_of(self, value: Expr) -> list[ScalarType]:
-        """The types that a number may be of; what was lost of them is found out in the next build."""
-        self.show(value)
-        kinds = self._kinds(value)
-        if len(kinds) > 1 and any(self.benign(part.type, value.type) and part.type != value.type for part in kinds):
-            self.emitter.decisions.exact = True
-            raise Restart
-        for part in kinds:
-            lost = self.lost(part)
-            if lost is not None:
-                self.tell_type(lost)
-        if not self.from_either(value) and all(self.benign(part.type, value.type) for part in kinds):
-            return [value.type]
-        return list(dict.fromkeys(part.type for part in kinds))
-
-    def read_as(self, slot: Slot, of: ScalarType) -> Expr:
-        """The number in a slot, where it is known to be of this type."""
-        assert slot.buffer is not None
-        held = Read(slot.buffer.name, (), slot.buffer.type)
-        if not slot.doubtful:
-            self.decided.add(id(held))
-            self._keep.append(held)
-        return arith.cast(held, of)
-
     decided: set[int]  # reads of numbers of which that is known, whatever else their variable may hold
-
-    def show(self, value: Expr) -> None:
-        """The user gets to see of which type a number is: floats of Python and of NumPy are told apart from now on."""
-        decisions = self.emitter.decisions
-        if not decisions.exact and id(value) not in self.mixed_exprs and self.may_be_python(value):
-            decisions.exact = True
-            raise Restart
 
     # --- integers in variables of floats ------------------------------------------------------------------------------
 
     rounding: set[str]  # scalar buffers of floats that hold an integer, which may have been rounded
-
-    def note_held(self, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
-        """A number is written to a buffer: what is not known of its type is not known there either, and if the buffer
-        is one of floats, integers of many digits are rounded."""
-        if self.may_be_python(value):
-            self.undecided.add(buffer.name)
-        if slot is not None and slot.key in self.emitter.decisions.rounding:
-            self.rounding.add(buffer.name)
-        if not buffer.type.dtype.is_inexact or not any(map(_may_be_rounded, self._kinds(value))):
-            return
-        self.rounding.add(buffer.name)
-        if slot is not None and slot.key not in self.emitter.decisions.rounding:
-            self.emitter.decisions.rounding.add(slot.key)
-            if slot.key in self.emitter.decisions.tagged:
-                raise Restart  # it was read before as if it were exact
-
-    def hold_integers(self, value: Expr) -> None:
-        """What a buffer of floats holds is used as the integer that it was: it has not been rounded, or Python runs."""
-        if not isinstance(value, Read) or value.buffer not in self.rounding or not value.type.dtype.is_inexact:
-            return
-        near = Op("lt", (Op("abs", (arith.cast(value, FLOAT),), FLOAT), Const(2.0**53, FLOAT)), BOOL)
-        whole = self._is_long(value)
-        if not isinstance(whole, Const) or whole.value:
-            test = Op("or", (near, arith.negate(whole)), BOOL)
-            self.emitter.rarely_fails(test, "an integer beyond 53 bits in a variable of floats")
 
     def _is_long(self, value: Expr) -> Expr:
         """Whether a number is an integer of 64 bits."""
@@ -198,14 +60,7 @@ class MixedNumbers(ArraySlots):
 
     def is_choice(self, value: Value) -> bool:
         """Whether a value is a number of one of two types: a list of such tells which, an array does not."""
-        return isinstance(value, Scalar) and len(self.kinds_of(value.expr)) > 1
-
-    def of_either(self, of: EitherType, number: Expr, told: Expr) -> Expr:
-        """An item that is of one of two types: a choice by what is told of it."""
-        held: Expr = replace(number)
-        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
-        self.note_mixed(held, Mixed(told, other, one))
-        return held
+        return isinstance(value, Scalar) and len(kinds_of(self, value.expr)) > 1
 
     def is_other(self, value: Expr, of: EitherType) -> Expr:
         """Whether a number is of the second of two types."""
@@ -214,50 +69,11 @@ class MixedNumbers(ArraySlots):
             return Const(value.type == of.other, BOOL)
         return arith.select(choice.test, self.is_other(choice.then, of), self.is_other(choice.orelse, of))
 
-    def from_either(self, value: Expr) -> bool:
-        """Whether a number is of one of two types that its own has room for: it comes from a container."""
-        if not value.type.weak or id(value) not in self.mixed_exprs:
-            return False
-        return either({part.type for part in self._kinds(value)}) is not None
-
-    def refuse_two_results(self, left: Value, right: Value, node: ast.AST) -> None:
-        """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
-
-        Integers compare by their values.
-        """
-        for mine, other in ((left, right), (right, left)):
-            if not isinstance(mine, Scalar) or not self.from_either(mine.expr):
-                continue
-            if not isinstance(other, (Scalar, Array)):
-                continue
-            if isinstance(node, ast.Compare) and mine.type.dtype.is_integer and other.type.dtype.is_integer:
-                continue
-            kinds = self.kinds_of(mine.expr)
-            if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
-                reason = "an operand that is either Python's or NumPy's number beside one of less precision"
-                raise self.unsupported(node, reason, "use int() or float()", left=left, right=right)
-
-    def keep_in_range(self, value: Scalar, base: Array) -> None:
-        """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
-        if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
-            low, high = arith.limits(base.type.dtype)
-            high = min(high, arith.limits(DType.I64)[1])
-            bounds = (Op("ge", (value.expr, integer(low)), BOOL), Op("le", (value.expr, integer(high)), BOOL))
-            self.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
-
     def lost(self, expr: Expr) -> str | None:
         """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
         if isinstance(expr, Read):
             return expr.buffer if expr.buffer in self.widened else None
         return self.unsettled.get(id(expr))
-
-    def may_be_python(self, expr: Expr) -> bool:
-        """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
-        if expr.type.weak or id(expr) in self.decided:
-            return False
-        leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
-        unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in self.undecided]
-        return bool(unsure) and self._all_may_be_python(expr)
 
     def _all_may_be_python(self, expr: Expr) -> bool:
         """Whether no operand makes a number NumPy's for sure; of a choice, whether one side may be Python's."""
@@ -267,51 +83,17 @@ class MixedNumbers(ArraySlots):
             return any(map(self._all_may_be_python, expr.args[1:]))
         return all(map(self._all_may_be_python, walk.children(expr)))
 
-    def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
-        """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
-        kinds = self._kinds(expr)
-        known = len(kinds) == 1 or all(self.benign(part.type, of) for part in kinds)
-        return not known or any(self.lost(part) is not None for part in kinds)
-
-    def hold_whole(self, value: Expr, of: ScalarType) -> None:
-        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
-
-        0.0 is a number of float32, 0.1 is none.
-        """
-        narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
-        if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
-            return
-        reason = f"a Python number that {of.dtype.numpy.name} cannot hold, in a variable of such numbers"
-        if not isinstance(value, Const):
-            back = arith.cast(arith.cast(value, of), value.type)
-            same = Op("or", (Op("eq", (back, value), BOOL), Op("ne", (value, value), BOOL)), BOOL)
-            self.emitter.hand_back(same, reason)
-        elif not _holds(of.dtype, value.value):
-            raise Unsupported(self.emitter.span, reason, "convert it, as in np.float32(0.1)")
-
-    def _is_other(self, value: Expr, of: ScalarType) -> Expr:
-        """Whether a number is of another type than a slot's own."""
-        choice = self.mixed_exprs.get(id(value))
-        if choice is None:
-            return Const(not self.benign(value.type, of), BOOL)
-        return arith.select(choice.test, self._is_other(choice.then, of), self._is_other(choice.orelse, of))
-
-    def tell_type(self, buffer: str) -> None:
-        """Build again with a tag that tells of which type the number in a buffer is."""
-        self.emitter.decisions.tagged.setdefault(self.widened[buffer], None)
-        raise Restart
-
     def _tag(self, slot: Slot, value: Expr, held: Read) -> None:
         """Write down whether a number is of the slot's type or of the other one that the slot holds.
 
         `held` becomes a choice by that tag, so that a return gives each as what it is.
         """
         tagged = self.emitter.decisions.tagged
-        for part in self._kinds(value):
+        for part in _kinds(self, value):
             lost = self.lost(part)
             if lost is not None:
-                self.tell_type(lost)
-            if self.benign(part.type, held.type):
+                tell_type(self, lost)
+            if benign(self, part.type, held.type):
                 continue
             if tagged[slot.key] is None:
                 tagged[slot.key] = part.type
@@ -325,53 +107,299 @@ class MixedNumbers(ArraySlots):
             return
         if slot.tag is None:
             slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
-        is_other = Const(False, BOOL) if self._is_too_dear(value, held.type) else self._is_other(value, held.type)
+        is_other = Const(False, BOOL) if _is_too_dear(self, value, held.type) else _is_other(self, value, held.type)
         self.emitter.assign((), slot.tag.name, (), is_other)
-        self._note_first(slot.tag.name, value, held)
+        _note_first(self, slot.tag.name, value, held)
         told = Read(slot.tag.name, (), BOOL)
-        self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
-
-    def _is_too_dear(self, value: Expr, of: ScalarType) -> bool:
-        """Whether a tag would keep a table from being tiled: in nested loops `best = h`, with an `h` that is
-        `max(0.0, t[i, j])`, counts as NumPy's."""
-        floats = all(part.type.dtype is of.dtype and of.dtype.is_inexact for part in self._kinds(value))
-        return floats and len(self.emitter.dims) > 1 and isinstance(value, Read) and id(value) in self.mixed_exprs
+        note_mixed(self, held, Mixed(told, arith.cast(replace(held), other), replace(held)))
 
     firsts: dict[str, tuple[Read, Expr | None]]  # of tags: the number, and the one constant of the other type it may be
 
-    def _note_first(self, tag: str, value: Expr, held: Read) -> None:
-        is_other = self._is_other(value, held.type)
-        if isinstance(is_other, Const) and not is_other.value:
-            return
-        first = value if isinstance(value, Const) and value.value == value.value else None
-        known = self.firsts.get(tag)
-        self.firsts[tag] = (held, first if known is None or known[1] == first else None)
 
-    def tested_late(self, test: Expr) -> Expr:
-        """tag  -->  told = False; if number == first: told = tag
+def benign(builder: MixedNumbers, of: ScalarType, joined: ScalarType) -> bool:
+    """Whether a value of type `of` may be shown to the user as a `joined`.
 
-        A tag that a loop computes is looked for only if the number is still, or again, the constant it began with.
-        """
-        held, first = self.firsts.get(test.buffer, (None, None)) if isinstance(test, Read) else (None, None)
-        if held is None or first is None:
-            return test
-        told = self.emitter.declare("told", BOOL)
-        self.emitter.assign((), told.name, (), Const(False, BOOL))
-        with self.emitter.capture() as block:
-            self.emitter.assign((), told.name, (), test)
-        same = Op("eq", (replace(held), arith.cast(first, held.type)), BOOL)
-        self.emitter.emit(If(same, tuple(block), (), self.emitter.span))
-        return Read(told.name, (), BOOL)
+    NumPy's float64 is a Python float, until the caller gets to see one of which that is not known.
+    """
+    if of == joined or builder.emitter.decisions.exact:
+        return of == joined
+    return of.weak and of.dtype is joined.dtype and of.dtype.is_inexact
 
-    def slot_number(self, slot: Slot) -> Scalar:
-        """The number in a slot that no name stands for: by its tag, if it may be of two types."""
-        assert slot.buffer is not None
-        held = Read(slot.buffer.name, (), slot.buffer.type)
-        other = self.emitter.decisions.tagged.get(slot.key)
-        if slot.tag is not None and other is not None:
-            told = Read(slot.tag.name, (), BOOL)
-            self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
-        return Scalar(held)
+
+def note_mixed(builder: MixedNumbers, expr: Expr, choice: Mixed) -> None:
+    """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
+    builder.mixed_exprs[id(expr)] = choice
+    builder._keep.append(expr)  # its id must stay its own
+
+
+def note_choice(builder: MixedNumbers, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
+    """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
+    if types_differ(builder, then, orelse):
+        note_mixed(builder, chosen, Mixed(test, then, orelse))
+        return
+    lost = builder.lost(then) or builder.lost(orelse)
+    if lost is not None:
+        builder.unsettled[id(chosen)] = lost
+        builder._keep.append(chosen)
+
+
+def note_computed(
+    builder: MixedNumbers, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]
+) -> Expr:
+    """Remember that what was computed from a choice between types is one too; gives back the result."""
+    if not isinstance(result, Op):
+        return result
+    lost = [name for name in map(builder.lost, operands) if name is not None]
+    for place, operand in enumerate(operands):
+        choice = builder.mixed_exprs.get(id(operand))
+        if choice is None:
+            continue
+        hold_integers(builder, operand)
+        ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
+        sides = [note_computed(builder, compute(way), way, compute) for way in ways]
+        apart = from_either(builder, operand) or any(_is_long(side.type) for side in sides)
+        if apart and len({side.type.dtype for side in sides}) > 1:
+            # One of them may wrap around where the other does not, or be rounded.
+            result = Op("select", (choice.test, *(arith.cast(side, result.type) for side in sides)), result.type)
+        if any(
+            type_may_differ(builder, side, result.type) or not benign(builder, side.type, result.type) for side in sides
+        ):
+            note_mixed(builder, result, Mixed(choice.test, *sides))
+        return result
+    # Where it was lost of what type a number is, that is most likely one of Python's integers.
+    likely = [arith.cast(operand, INT) if builder.lost(operand) else operand for operand in operands]
+    if lost and not benign(builder, compute(likely).type, result.type):
+        builder.unsettled[id(result)] = lost[0]
+        builder._keep.append(result)
+    return result
+
+
+def types_differ(builder: MixedNumbers, first: Expr, second: Expr) -> bool:
+    """Whether a choice between two values is one between types."""
+    return first.type != second.type or id(first) in builder.mixed_exprs or id(second) in builder.mixed_exprs
+
+
+def held_choice(builder: MixedNumbers, held: Read, choice: Mixed) -> Read:
+    """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
+    lost = builder.lost(choice.then) or builder.lost(choice.orelse)
+    if types_differ(builder, choice.then, choice.orelse):
+        held = replace(held)
+        note_mixed(builder, held, _held_sides(builder, held, choice))
+    elif lost is not None:
+        builder.widened[held.buffer] = builder.widened[lost]
+    return held
+
+
+def _held_sides(builder: MixedNumbers, held: Read, choice: Mixed) -> Mixed:
+    sides: list[Expr] = []
+    for side in (choice.then, choice.orelse):
+        lost, inner = builder.lost(side), builder.mixed_exprs.get(id(side))
+        if lost is not None:
+            tell_type(builder, lost)
+        sides.append(arith.cast(replace(held), side.type))
+        if inner is not None:
+            note_mixed(builder, sides[-1], _held_sides(builder, held, inner))
+    return Mixed(builder.emitter.snapshot(choice.test, "test"), *sides)
+
+
+def _kinds(builder: MixedNumbers, value: Expr) -> list[Expr]:
+    """The values that a number is a choice between, each of one type; itself if it is none."""
+    choice = builder.mixed_exprs.get(id(value))
+    return [value] if choice is None else _kinds(builder, choice.then) + _kinds(builder, choice.orelse)
+
+
+def kinds_of(builder: MixedNumbers, value: Expr) -> list[ScalarType]:
+    """The types that a number may be of; what was lost of them is found out in the next build."""
+    show(builder, value)
+    kinds = _kinds(builder, value)
+    if len(kinds) > 1 and any(benign(builder, part.type, value.type) and part.type != value.type for part in kinds):
+        builder.emitter.decisions.exact = True
+        raise Restart
+    for part in kinds:
+        lost = builder.lost(part)
+        if lost is not None:
+            tell_type(builder, lost)
+    if not from_either(builder, value) and all(benign(builder, part.type, value.type) for part in kinds):
+        return [value.type]
+    return list(dict.fromkeys(part.type for part in kinds))
+
+
+def read_as(builder: MixedNumbers, slot: Slot, of: ScalarType) -> Expr:
+    """The number in a slot, where it is known to be of this type."""
+    assert slot.buffer is not None
+    held = Read(slot.buffer.name, (), slot.buffer.type)
+    if not slot.doubtful:
+        builder.decided.add(id(held))
+        builder._keep.append(held)
+    return arith.cast(held, of)
+
+
+def show(builder: MixedNumbers, value: Expr) -> None:
+    """The user gets to see of which type a number is: floats of Python and of NumPy are told apart from now on."""
+    decisions = builder.emitter.decisions
+    if not decisions.exact and id(value) not in builder.mixed_exprs and may_be_python(builder, value):
+        decisions.exact = True
+        raise Restart
+
+
+def note_held(builder: MixedNumbers, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
+    """A number is written to a buffer: what is not known of its type is not known there either, and if the buffer
+    is one of floats, integers of many digits are rounded."""
+    if may_be_python(builder, value):
+        builder.undecided.add(buffer.name)
+    if slot is not None and slot.key in builder.emitter.decisions.rounding:
+        builder.rounding.add(buffer.name)
+    if not buffer.type.dtype.is_inexact or not any(map(_may_be_rounded, _kinds(builder, value))):
+        return
+    builder.rounding.add(buffer.name)
+    if slot is not None and slot.key not in builder.emitter.decisions.rounding:
+        builder.emitter.decisions.rounding.add(slot.key)
+        if slot.key in builder.emitter.decisions.tagged:
+            raise Restart  # it was read before as if it were exact
+
+
+def hold_integers(builder: MixedNumbers, value: Expr) -> None:
+    """What a buffer of floats holds is used as the integer that it was: it has not been rounded, or Python runs."""
+    if not isinstance(value, Read) or value.buffer not in builder.rounding or not value.type.dtype.is_inexact:
+        return
+    near = Op("lt", (Op("abs", (arith.cast(value, FLOAT),), FLOAT), Const(2.0**53, FLOAT)), BOOL)
+    whole = builder._is_long(value)
+    if not isinstance(whole, Const) or whole.value:
+        test = Op("or", (near, arith.negate(whole)), BOOL)
+        builder.emitter.rarely_fails(test, "an integer beyond 53 bits in a variable of floats")
+
+
+def of_either(builder: MixedNumbers, of: EitherType, number: Expr, told: Expr) -> Expr:
+    """An item that is of one of two types: a choice by what is told of it."""
+    held: Expr = replace(number)
+    one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
+    note_mixed(builder, held, Mixed(told, other, one))
+    return held
+
+
+def from_either(builder: MixedNumbers, value: Expr) -> bool:
+    """Whether a number is of one of two types that its own has room for: it comes from a container."""
+    if not value.type.weak or id(value) not in builder.mixed_exprs:
+        return False
+    return either({part.type for part in _kinds(builder, value)}) is not None
+
+
+def refuse_two_results(builder: MixedNumbers, left: Value, right: Value, node: ast.AST) -> None:
+    """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
+
+    Integers compare by their values.
+    """
+    for mine, other in ((left, right), (right, left)):
+        if not isinstance(mine, Scalar) or not from_either(builder, mine.expr):
+            continue
+        if not isinstance(other, (Scalar, Array)):
+            continue
+        if isinstance(node, ast.Compare) and mine.type.dtype.is_integer and other.type.dtype.is_integer:
+            continue
+        kinds = kinds_of(builder, mine.expr)
+        if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
+            reason = "an operand that is either Python's or NumPy's number beside one of less precision"
+            raise builder.unsupported(node, reason, "use int() or float()", left=left, right=right)
+
+
+def keep_in_range(builder: MixedNumbers, value: Scalar, base: Array) -> None:
+    """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
+    if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
+        low, high = arith.limits(base.type.dtype)
+        high = min(high, arith.limits(DType.I64)[1])
+        bounds = (Op("ge", (value.expr, integer(low)), BOOL), Op("le", (value.expr, integer(high)), BOOL))
+        builder.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
+
+
+def may_be_python(builder: MixedNumbers, expr: Expr) -> bool:
+    """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
+    if expr.type.weak or id(expr) in builder.decided:
+        return False
+    leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
+    unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in builder.undecided]
+    return bool(unsure) and builder._all_may_be_python(expr)
+
+
+def type_may_differ(builder: MixedNumbers, expr: Expr, of: ScalarType) -> bool:
+    """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
+    kinds = _kinds(builder, expr)
+    known = len(kinds) == 1 or all(benign(builder, part.type, of) for part in kinds)
+    return not known or any(builder.lost(part) is not None for part in kinds)
+
+
+def hold_whole(builder: MixedNumbers, value: Expr, of: ScalarType) -> None:
+    """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
+
+    0.0 is a number of float32, 0.1 is none.
+    """
+    narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
+    if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
+        return
+    reason = f"a Python number that {of.dtype.numpy.name} cannot hold, in a variable of such numbers"
+    if not isinstance(value, Const):
+        back = arith.cast(arith.cast(value, of), value.type)
+        same = Op("or", (Op("eq", (back, value), BOOL), Op("ne", (value, value), BOOL)), BOOL)
+        builder.emitter.hand_back(same, reason)
+    elif not _holds(of.dtype, value.value):
+        raise Unsupported(builder.emitter.span, reason, "convert it, as in np.float32(0.1)")
+
+
+def _is_other(builder: MixedNumbers, value: Expr, of: ScalarType) -> Expr:
+    """Whether a number is of another type than a slot's own."""
+    choice = builder.mixed_exprs.get(id(value))
+    if choice is None:
+        return Const(not benign(builder, value.type, of), BOOL)
+    return arith.select(choice.test, _is_other(builder, choice.then, of), _is_other(builder, choice.orelse, of))
+
+
+def tell_type(builder: MixedNumbers, buffer: str) -> None:
+    """Build again with a tag that tells of which type the number in a buffer is."""
+    builder.emitter.decisions.tagged.setdefault(builder.widened[buffer], None)
+    raise Restart
+
+
+def _is_too_dear(builder: MixedNumbers, value: Expr, of: ScalarType) -> bool:
+    """Whether a tag would keep a table from being tiled: in nested loops `best = h`, with an `h` that is
+    `max(0.0, t[i, j])`, counts as NumPy's."""
+    floats = all(part.type.dtype is of.dtype and of.dtype.is_inexact for part in _kinds(builder, value))
+    return floats and len(builder.emitter.dims) > 1 and isinstance(value, Read) and id(value) in builder.mixed_exprs
+
+
+def _note_first(builder: MixedNumbers, tag: str, value: Expr, held: Read) -> None:
+    is_other = _is_other(builder, value, held.type)
+    if isinstance(is_other, Const) and not is_other.value:
+        return
+    first = value if isinstance(value, Const) and value.value == value.value else None
+    known = builder.firsts.get(tag)
+    builder.firsts[tag] = (held, first if known is None or known[1] == first else None)
+
+
+def tested_late(builder: MixedNumbers, test: Expr) -> Expr:
+    """tag  -->  told = False; if number == first: told = tag
+
+    A tag that a loop computes is looked for only if the number is still, or again, the constant it began with.
+    """
+    held, first = builder.firsts.get(test.buffer, (None, None)) if isinstance(test, Read) else (None, None)
+    if held is None or first is None:
+        return test
+    told = builder.emitter.declare("told", BOOL)
+    builder.emitter.assign((), told.name, (), Const(False, BOOL))
+    with builder.emitter.capture() as block:
+        builder.emitter.assign((), told.name, (), test)
+    same = Op("eq", (replace(held), arith.cast(first, held.type)), BOOL)
+    builder.emitter.emit(If(same, tuple(block), (), builder.emitter.span))
+    return Read(told.name, (), BOOL)
+
+
+def slot_number(builder: MixedNumbers, slot: Slot) -> Scalar:
+    """The number in a slot that no name stands for: by its tag, if it may be of two types."""
+    assert slot.buffer is not None
+    held = Read(slot.buffer.name, (), slot.buffer.type)
+    other = builder.emitter.decisions.tagged.get(slot.key)
+    if slot.tag is not None and other is not None:
+        told = Read(slot.tag.name, (), BOOL)
+        note_mixed(builder, held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+    return Scalar(held)
 
 
 def _is_long(of: ScalarType) -> bool:

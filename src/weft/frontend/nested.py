@@ -15,9 +15,10 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, blocks, growing, inner_dicts
-from weft.frontend.blocks import Blocks
+from weft.frontend.blocks import Blocks, array_at, array_layout, array_now, array_number
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
+from weft.frontend.inner_dicts import dict_at, table_number
 from weft.frontend.items import (
     as_value,
     either,
@@ -31,7 +32,9 @@ from weft.frontend.items import (
     with_name,
 )
 from weft.frontend.missing import is_none
+from weft.frontend.mixed import kinds_of, of_either
 from weft.frontend.scope import Scope
+from weft.frontend.strings import text_numbers
 from weft.frontend.values import (
     Array,
     ArrayOf,
@@ -131,106 +134,24 @@ class Nested(Blocks):
             raise Restart
         return found
 
-    def resolved(self, layout: ItemType | None) -> ItemType | None:
-        """A type with what is known by now of lists that were empty at first."""
-        if isinstance(layout, tuple):
-            parts = tuple(self.resolved(part) for part in layout)
-            return None if None in parts else with_name(parts, name_of(layout))
-        if isinstance(layout, DictOf):
-            known = self.emitter.decisions.entries.get(layout.site) if layout.site is not None else None
-            key, item = known if known is not None and layout.key is None else (layout.key, layout.item)
-            return replace(layout, key=key, item=self.resolved(item))
-        if isinstance(layout, OptionOf):
-            site = layout.site if layout.item is None else None
-            held = layout.item if site is None else self.emitter.decisions.items.get(site)
-            return replace(layout, item=self.resolved(held))
-        if not isinstance(layout, ListOf):
-            return layout
-        item = layout.item
-        if item is None and layout.site is not None:
-            item = self.emitter.decisions.items.get(layout.site)
-        return ListOf(self.resolved(item), layout.site)
-
     def layout(self, value: Value) -> ItemType | None:
         """The type of an item; None if a container of such items has no native form."""
-        return self.resolved(self._by_kinds(value) or layout_of(value))
-
-    def _by_kinds(self, value: Value) -> ItemType | None:
-        """The type of an item with a number in it that is of one of two types; None if there is none such."""
-        if isinstance(value, Tuple) and not value.is_list:
-            parts = [self._by_kinds(item) for item in value.items]
-            known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
-            return with_name(known, value.named) if any(parts) and None not in known else None
-        if isinstance(value, Struct):
-            return self.object_type(value)
-        if isinstance(value, Array) and not value.is_list and value.rank:
-            return self.array_layout(value)
-        if not isinstance(value, Scalar):
-            return None
-        kinds = self.kinds_of(value.expr)
-        if len(kinds) == 1:
-            return None
-        found = either(set(kinds))
-        if found is None and self._float_or_back(value.expr):
-            return None
-        if found is None:
-            raise self.unsupported(None, "an item of one of several types", "convert it to one", item=value)
-        return found
-
-    def _float_or_back(self, value: Expr) -> bool:
-        """Whether a number is a float or an integer by a known test: Python takes the integers, as of an empty sum."""
-        mixed = self.mixed_exprs.get(id(value))
-        if mixed is None or {mixed.then.type, mixed.orelse.type} != {INT, FLOAT} or value.type != FLOAT:
-            return False
-        if id(mixed.then) in self.mixed_exprs or id(mixed.orelse) in self.mixed_exprs:
-            return False
-        test = mixed.test if mixed.then.type == FLOAT else arith.negate(mixed.test)
-        self.emitter.hand_back(test, "an integer, such as a sum of nothing, among floats")
-        return True
+        return resolved(self, _by_kinds(self, value) or layout_of(value))
 
     def accepts(self, layout: ItemType, value: Value) -> bool:
         """Whether a container of items of this type takes a value; what it tells of empty lists starts a new build."""
         other = self.layout(value)
-        self._tell_option(layout, other)
+        _tell_option(self, layout, other)
         if not takes(layout, other):
             return False
-        self._fill_gaps(layout, other)
-        self._fill_gaps(other, layout)
+        _fill_gaps(self, layout, other)
+        _fill_gaps(self, other, layout)
         return True
-
-    def _tell_option(self, layout: ItemType, other: ItemType | None) -> None:
-        """A list that was made of None gets something else: build again with room for that."""
-        inner = other.item if isinstance(other, OptionOf) else other
-        if not isinstance(layout, OptionOf) or layout.site is None or inner is None:
-            return
-        known = self.emitter.decisions.items
-        whole = inner if layout.item is None else merged(layout.item, inner)
-        if whole is not None and not takes(layout, other) and known.get(layout.site) != whole:
-            known[layout.site] = whole
-            raise Restart
 
     def same_rows(self, one: Value, other: Value) -> bool:
         """Whether two lists among others are of one kind."""
         layout = self.layout(one)
         return layout is not None and self.accepts(layout, other) and layout == self.layout(other)
-
-    def _fill_gaps(self, layout: ItemType | None, other: ItemType | None) -> None:
-        if isinstance(layout, tuple) and isinstance(other, tuple):
-            for part, more in zip(layout, other):
-                self._fill_gaps(part, more)
-        if isinstance(layout, DictOf) and isinstance(other, DictOf) and other.key is not None:
-            if layout.key is not None:
-                self._fill_gaps(layout.item, other.item)
-            elif layout.site is not None:
-                self.emitter.decisions.entries[layout.site] = (other.key, other.item)
-                raise Restart
-        if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
-            return
-        if layout.item is not None:
-            self._fill_gaps(layout.item, other.item)
-        elif layout.site is not None:
-            self.emitter.decisions.items[layout.site] = other.item
-            raise Restart
 
     def site(self, node: ast.AST) -> tuple[int, str]:
         """Where a list is made: the same in every attempt at a build."""
@@ -242,42 +163,25 @@ class Nested(Blocks):
     pending: Unsupported | None = None
     _before: Decisions
 
-    def untyped(self, node: ast.AST | None, reason: str) -> Untyped:
-        return Untyped(self.at(node), reason, "put something into it first")
-
-    def skips(self, problem: Unsupported) -> bool:
-        """Whether a statement that cannot be built is skipped: a later one may tell what a container holds."""
-        if self.pending is None:
-            if not isinstance(problem, Untyped):
-                return False
-            self.pending = problem
-            self._before = copy.deepcopy(self.emitter.decisions)
-        return True
-
-    def learn(self) -> None:
-        """An attempt with skipped statements has found out something about containers: that alone is kept."""
-        if self.pending is not None:
-            without_guesses(self._before, self.emitter.decisions)
-
     # --- from values to numbers and back ----------------------------------------------------------------------------
 
     def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
         """The numbers of an item of a type that it fits: lists in it become lists of their kind."""
         if isinstance(layout, ListOf):
-            return [self.row_number(layout, value)]
+            return [row_number(self, layout, value)]
         if isinstance(layout, DictOf):
             assert isinstance(value, Dict)
-            return [self.table_number(layout, value)]
+            return [table_number(self, layout, value)]
         if isinstance(layout, ArrayOf):
             assert isinstance(value, Array)
-            return [self.array_number(layout, value)]
+            return [array_number(self, layout, value)]
         if isinstance(layout, OptionOf):
-            return self._optional_numbers(layout, value)
+            return _optional_numbers(self, layout, value)
         if isinstance(layout, tuple):
             assert isinstance(value, Tuple)
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
         if isinstance(layout, TextType):
-            return self.text_numbers(value)
+            return text_numbers(self, value)
         if isinstance(layout, MemberType):
             return [self.member(value).code]
         if isinstance(layout, ObjectType):
@@ -287,19 +191,6 @@ class Nested(Blocks):
             (number,) = numbers_of(value)
             return [arith.cast(number, layout.held), self.is_other(number, layout)]
         return list(numbers_of(value))
-
-    def _optional_numbers(self, layout: OptionOf, value: Value) -> list[Expr]:
-        nothing: list[Expr] = [Const(0, of) for of in types_in(layout.item)]
-        if layout.item is None or is_none(value):
-            return [Const(False, BOOL), *nothing]
-        if not isinstance(value, Maybe):
-            return [Const(True, BOOL), *self.numbers(layout.item, value)]
-        there = self.emitter.snapshot(value.there, "there")
-        held = [variable(self.emitter, "part", number) for number in nothing]
-        with when(self.emitter, there):
-            for part, number in zip(held, self.numbers(layout.item, value.held)):
-                part.set(number)
-        return [there, *(part.value for part in held)]
 
     def assembled(self, layout: ItemType, numbers: Iterator[Expr], certain: bool = True) -> Value:
         """The item that consists of these numbers; `certain`: it is there, so that its memory may be looked at."""
@@ -316,35 +207,16 @@ class Nested(Blocks):
         if isinstance(layout, MemberType):
             return Member(layout.kind, number)
         if isinstance(layout, EitherType):
-            return Scalar(self.of_either(layout, number, next(numbers)))
+            return Scalar(of_either(self, layout, number, next(numbers)))
         if isinstance(layout, DictOf):
-            return self.dict_at(layout, number)
+            return dict_at(self, layout, number)
         if isinstance(layout, ArrayOf):
-            return self.array_at(layout, number) if certain else self.array_now(layout, number)
+            return array_at(self, layout, number) if certain else array_now(self, layout, number)
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:
             return Tuple((), is_list=True, key=layout.site)  # nothing is ever put into it, as far as is known
         return list_at(self.heap(layout.item), number, layout.item)
-
-    def row_number(self, layout: ListOf, value: Value) -> Expr:
-        """The number of a list among those of its kind; a new list gets one."""
-        known = row_of(value)
-        if known is not None:
-            return known
-        self.escape(value)
-        if layout.item is None:
-            return integer(-1)
-        return self.new_row(layout.item, value)
-
-    def as_row(self, value: Value) -> Value:
-        """A list with memory of its own as one among others; an empty one of which nothing is known stays as it is."""
-        layout = self.layout(value)
-        if not isinstance(layout, ListOf):
-            raise self.unsupported(None, "a list of these in a container", "keep numbers in it", value=value)
-        if layout.item is None:
-            return Tuple((), is_list=True, key=layout.site)
-        return list_at(self.heap(layout.item), self.new_row(layout.item, value), layout.item)
 
     def new_row(self, item: ItemType, value: Value) -> Expr:
         """The number of a new list with the items of a value."""
@@ -353,56 +225,34 @@ class Nested(Blocks):
             taken = [[emitter.snapshot(number, "item") for number in self.numbers(item, part)] for part in value.items]
             row, start = new_list(emitter, heap, integer(len(taken)))
             for position, numbers in enumerate(taken):
-                self._put(heap, ix.add(start, integer(position)), numbers)
+                _put(self, heap, ix.add(start, integer(position)), numbers)
             return row
         if isinstance(value, Records):
             cells = Cells(emitter, value.growing)
             count = cells.last()
             row, start = new_list(emitter, heap, count)
             with loop(emitter, ZERO, count) as at:
-                self._put(heap, ix.add(start, at), list(cells.taken(at)))
+                _put(self, heap, ix.add(start, at), list(cells.taken(at)))
             return row
         assert isinstance(value, Array)
         count = emitter.snapshot(Op("add", (value.shape[0], ZERO), INT), "count")
         row, start = new_list(emitter, heap, count)
         with loop(emitter, ZERO, count) as at:
-            self._put(heap, ix.add(start, at), [emitter.snapshot(self._part_number(item, value, at), "item")])
+            _put(self, heap, ix.add(start, at), [emitter.snapshot(_part_number(self, item, value, at), "item")])
         return row
 
-    def _part_number(self, item: ItemType, value: Array, at: Expr) -> Expr:
-        """The number of an item of a list: itself, or that of a new list."""
-        if value.rank == 1:
-            return value.element((at,))
-        assert isinstance(item, ListOf) and item.item is not None
-        inner = Array(value.shape[1:], value.type, lambda rest: value.element((at, *rest)), is_list=True)
-        return self.new_row(item.item, inner)
-
-    def _put(self, heap: Heap, place: Expr, numbers: list[Expr]) -> None:
-        for name, number in zip(heap.cells.data, numbers):
-            self.emitter.assign((), name, (place,), number)
-
     # --- lists that have names --------------------------------------------------------------------------------------
-
-    def index_at_run_time(self, value: Tuple) -> None:
-        """A list that exists at compile time only is indexed by what the run time knows: it needs memory."""
-        names = {place for place in self._names_of(value) if place not in self.emitter.decisions.indexed}
-        if names and value.is_list and self.layout(value) is not None:
-            self.emitter.decisions.indexed |= names
-            raise Restart
-
-    def is_indexed(self, name: str) -> bool:
-        return (self.scope.path, name) in self.emitter.decisions.indexed
 
     def escape(self, value: Value) -> None:
         """A list that is put into a container and has a name is one among others from the start: build again."""
         if isinstance(value, Array) and value.view is not None:
             if self.emitter.buffers[value.view.buffer].rank != value.rank:
-                self._refuse_parts(value)  # a row is known by its place in its list, whatever other name it has
-        names = list(self._names_of(value))
-        if self._in_another(value):
+                _refuse_parts(self, value)  # a row is known by its place in its list, whatever other name it has
+        names = list(names_of(self, value))
+        if _in_another(self, value):
             raise self.unsupported(None, "a list of a tuple or object in a container", "put a copy of it there")
         if not names:
-            self._refuse_parts(value)
+            _refuse_parts(self, value)
             return
         known = self.emitter.decisions.escaping
         fresh = [name for name in names if name not in known]
@@ -410,36 +260,6 @@ class Nested(Blocks):
             raise self.unsupported(None, "a list with another name in a container", "put a copy of it there")
         known.update(fresh)
         raise Restart
-
-    def _refuse_parts(self, value: Value) -> None:
-        """An argument, or a part of another list, would be known under two names."""
-        view = value.view if isinstance(value, Array) else None
-        buffer = None if view is None else self.emitter.buffers[view.buffer]
-        if buffer is not None and (buffer.role is not Role.LOCAL or buffer.rank != value.rank):  # type: ignore[union-attr]
-            self.rows_change(value)
-            raise self.unsupported(None, "a part of another list, or an argument, in a container", "put a copy there")
-        if isinstance(value, Records) and value.growing.head is not None:
-            self.rows_change(value)
-            raise self.unsupported(None, "a part of an argument in a container", "put a copy there")
-
-    def _in_another(self, value: Value) -> bool:
-        """Whether a tuple or object that has a name holds a list."""
-        identity = self._memory_of(value)
-
-        def holds(other: object) -> bool:
-            if isinstance(other, Tuple):
-                parts: list[object] = list(other.items)
-            elif isinstance(other, Struct):
-                parts = list(other.fields.values())
-            else:
-                return False
-            return any(
-                part is value or holds(part) or (identity is not None and self._memory_of(part) == identity)
-                for part in parts
-            )
-
-        values = [other for scope in self._scopes() for other in scope.values.values()]
-        return any(holds(other) for other in values if other is not value)
 
     #: Generators that wait for what is done with an item of theirs.
     suspended: tuple[Scope, ...] = ()
@@ -452,89 +272,295 @@ class Nested(Blocks):
                 yield scope
                 scope = scope.parent
 
-    def _memory_of(self, part: object) -> str | None:
-        """What two names of one list have in common, also of one that does not fill the memory that it is in."""
-        if isinstance(part, Array) and part.is_list and part.view is not None and row_of(part) is None:
-            buffer = self.emitter.buffers[part.view.buffer]
-            return buffer.name if buffer.rank == part.rank else None
-        return self.identity(part) if isinstance(part, (Array, Records, Tuple)) else None
-
-    def _names_of(self, value: Value) -> Iterator[tuple[int, str]]:
-        held = self._memory_of(value)
-        for scope in self._scopes():
-            for name, other in scope.values.items():
-                if other is value or (held is not None and self._memory_of(other) == held):
-                    yield (scope.path, name)
-
     def named(self, value: Value) -> bool:
         """Whether a list has a name, or is part of something that has."""
-        return row_of(value) is not None or any(True for _ in self._names_of(value))
-
-    def has_escaped(self, value: Value) -> bool:
-        """Whether all names of a list are known to be put into containers: it is one among others, or still empty."""
-        names = set(self._names_of(value))
-        return bool(names) and names <= self.emitter.decisions.escaping
-
-    def escapes(self, name: str) -> bool:
-        return (self.scope.path, name) in self.emitter.decisions.escaping
-
-    def rows_change(self, value: Value) -> None:
-        """A row of a list of lists gets or loses items, or is put elsewhere: its rows are lists of their own then."""
-        names: list[str] = []
-        if isinstance(value, Array) and value.view is not None:
-            names = [value.view.buffer]
-        elif isinstance(value, Records):
-            names = list(value.growing.data)
-        decisions = self.emitter.decisions
-        for name in names:
-            argument, site = self.rows_of_argument.get(name), self.row_sites.get(name)
-            if argument is not None and argument not in decisions.changing:
-                decisions.changing.add(argument)
-                raise Restart
-            if site is not None and site not in decisions.nested:
-                decisions.nested.add(site)
-                raise Restart
-
-    def share_rows(self, value: Array) -> None:
-        """A list of lists is copied: the copy holds the very rows, which are lists of their own then."""
-        if value.is_list and value.rank > 1 and value.view is not None:
-            self.rows_change(value)
-            raise self.unsupported(None, "a copy of a list of lists, which shares its rows", "copy the rows, too")
-
-    def keep_rows(self, value: Value) -> None:
-        """Rows that another list gets are lists of their own: Python would tell copies of them from themselves."""
-        if isinstance(value, Records) or (isinstance(value, Array) and value.is_list):
-            self.rows_change(value)
+        return row_of(value) is not None or any(True for _ in names_of(self, value))
 
     #: Memory of lists of lists: the argument it is of, or the expression that made it.
     rows_of_argument: dict[str, str]
     row_sites: dict[str, tuple[int, str]]
 
-    # --- all lists of a kind, for the caller ------------------------------------------------------------------------
 
-    def packed(self, heap: Heap) -> list[Array]:
-        """Where each list begins, and where the last one ends; then the items of all, one list after the other."""
-        emitter = self.emitter
-        rows, cells = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
-        count = rows.last()
-        begin, length = heap.rows.data[:2]
-        starts = emitter.allocate("starts", INT, (ix.add(count, ONE),))
-        emitter.assign((), starts.name, (ZERO,), ZERO)
-        with loop(emitter, ZERO, count) as row:
-            end = Op("add", (Read(starts.name, (row,), INT), Read(length, (row,), INT)), INT)
-            emitter.assign((), starts.name, (ix.add(row, ONE),), end)
-        total = emitter.snapshot(Read(starts.name, (count,), INT), "total")
-        found = [_list_in(starts.name, INT, ix.add(count, ONE))]
-        columns = [emitter.allocate("items", emitter.buffers[name].type, (total,)) for name in cells.growing.data]
-        with loop(emitter, ZERO, count) as row:
-            first = emitter.snapshot(Read(begin, (row,), INT), "first")
-            start = emitter.snapshot(Read(starts.name, (row,), INT), "start")
-            many = emitter.snapshot(Read(length, (row,), INT), "many")
-            with loop(emitter, ZERO, many) as at:
-                for column, name in zip(columns, cells.growing.data):
-                    value = Read(name, (Op("add", (first, at), INT),), column.type)
-                    emitter.assign((), column.name, (Op("add", (start, at), INT),), value)
-        return found + [_list_in(column.name, column.type, total) for column in columns]
+def resolved(builder: Nested, layout: ItemType | None) -> ItemType | None:
+    """A type with what is known by now of lists that were empty at first."""
+    if isinstance(layout, tuple):
+        parts = tuple(resolved(builder, part) for part in layout)
+        return None if None in parts else with_name(parts, name_of(layout))
+    if isinstance(layout, DictOf):
+        known = builder.emitter.decisions.entries.get(layout.site) if layout.site is not None else None
+        key, item = known if known is not None and layout.key is None else (layout.key, layout.item)
+        return replace(layout, key=key, item=resolved(builder, item))
+    if isinstance(layout, OptionOf):
+        site = layout.site if layout.item is None else None
+        held = layout.item if site is None else builder.emitter.decisions.items.get(site)
+        return replace(layout, item=resolved(builder, held))
+    if not isinstance(layout, ListOf):
+        return layout
+    item = layout.item
+    if item is None and layout.site is not None:
+        item = builder.emitter.decisions.items.get(layout.site)
+    return ListOf(resolved(builder, item), layout.site)
+
+
+def _by_kinds(builder: Nested, value: Value) -> ItemType | None:
+    """The type of an item with a number in it that is of one of two types; None if there is none such."""
+    if isinstance(value, Tuple) and not value.is_list:
+        parts = [_by_kinds(builder, item) for item in value.items]
+        known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
+        return with_name(known, value.named) if any(parts) and None not in known else None
+    if isinstance(value, Struct):
+        return builder.object_type(value)
+    if isinstance(value, Array) and not value.is_list and value.rank:
+        return array_layout(builder, value)
+    if not isinstance(value, Scalar):
+        return None
+    kinds = kinds_of(builder, value.expr)
+    if len(kinds) == 1:
+        return None
+    found = either(set(kinds))
+    if found is None and _float_or_back(builder, value.expr):
+        return None
+    if found is None:
+        raise builder.unsupported(None, "an item of one of several types", "convert it to one", item=value)
+    return found
+
+
+def _float_or_back(builder: Nested, value: Expr) -> bool:
+    """Whether a number is a float or an integer by a known test: Python takes the integers, as of an empty sum."""
+    mixed = builder.mixed_exprs.get(id(value))
+    if mixed is None or {mixed.then.type, mixed.orelse.type} != {INT, FLOAT} or value.type != FLOAT:
+        return False
+    if id(mixed.then) in builder.mixed_exprs or id(mixed.orelse) in builder.mixed_exprs:
+        return False
+    test = mixed.test if mixed.then.type == FLOAT else arith.negate(mixed.test)
+    builder.emitter.hand_back(test, "an integer, such as a sum of nothing, among floats")
+    return True
+
+
+def _tell_option(builder: Nested, layout: ItemType, other: ItemType | None) -> None:
+    """A list that was made of None gets something else: build again with room for that."""
+    inner = other.item if isinstance(other, OptionOf) else other
+    if not isinstance(layout, OptionOf) or layout.site is None or inner is None:
+        return
+    known = builder.emitter.decisions.items
+    whole = inner if layout.item is None else merged(layout.item, inner)
+    if whole is not None and not takes(layout, other) and known.get(layout.site) != whole:
+        known[layout.site] = whole
+        raise Restart
+
+
+def _fill_gaps(builder: Nested, layout: ItemType | None, other: ItemType | None) -> None:
+    if isinstance(layout, tuple) and isinstance(other, tuple):
+        for part, more in zip(layout, other):
+            _fill_gaps(builder, part, more)
+    if isinstance(layout, DictOf) and isinstance(other, DictOf) and other.key is not None:
+        if layout.key is not None:
+            _fill_gaps(builder, layout.item, other.item)
+        elif layout.site is not None:
+            builder.emitter.decisions.entries[layout.site] = (other.key, other.item)
+            raise Restart
+    if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
+        return
+    if layout.item is not None:
+        _fill_gaps(builder, layout.item, other.item)
+    elif layout.site is not None:
+        builder.emitter.decisions.items[layout.site] = other.item
+        raise Restart
+
+
+def untyped(builder: Nested, node: ast.AST | None, reason: str) -> Untyped:
+    return Untyped(builder.at(node), reason, "put something into it first")
+
+
+def skips(builder: Nested, problem: Unsupported) -> bool:
+    """Whether a statement that cannot be built is skipped: a later one may tell what a container holds."""
+    if builder.pending is None:
+        if not isinstance(problem, Untyped):
+            return False
+        builder.pending = problem
+        builder._before = copy.deepcopy(builder.emitter.decisions)
+    return True
+
+
+def learn(builder: Nested) -> None:
+    """An attempt with skipped statements has found out something about containers: that alone is kept."""
+    if builder.pending is not None:
+        without_guesses(builder._before, builder.emitter.decisions)
+
+
+def _optional_numbers(builder: Nested, layout: OptionOf, value: Value) -> list[Expr]:
+    nothing: list[Expr] = [Const(0, of) for of in types_in(layout.item)]
+    if layout.item is None or is_none(value):
+        return [Const(False, BOOL), *nothing]
+    if not isinstance(value, Maybe):
+        return [Const(True, BOOL), *builder.numbers(layout.item, value)]
+    there = builder.emitter.snapshot(value.there, "there")
+    held = [variable(builder.emitter, "part", number) for number in nothing]
+    with when(builder.emitter, there):
+        for part, number in zip(held, builder.numbers(layout.item, value.held)):
+            part.set(number)
+    return [there, *(part.value for part in held)]
+
+
+def row_number(builder: Nested, layout: ListOf, value: Value) -> Expr:
+    """The number of a list among those of its kind; a new list gets one."""
+    known = row_of(value)
+    if known is not None:
+        return known
+    builder.escape(value)
+    if layout.item is None:
+        return integer(-1)
+    return builder.new_row(layout.item, value)
+
+
+def as_row(builder: Nested, value: Value) -> Value:
+    """A list with memory of its own as one among others; an empty one of which nothing is known stays as it is."""
+    layout = builder.layout(value)
+    if not isinstance(layout, ListOf):
+        raise builder.unsupported(None, "a list of these in a container", "keep numbers in it", value=value)
+    if layout.item is None:
+        return Tuple((), is_list=True, key=layout.site)
+    return list_at(builder.heap(layout.item), builder.new_row(layout.item, value), layout.item)
+
+
+def _part_number(builder: Nested, item: ItemType, value: Array, at: Expr) -> Expr:
+    """The number of an item of a list: itself, or that of a new list."""
+    if value.rank == 1:
+        return value.element((at,))
+    assert isinstance(item, ListOf) and item.item is not None
+    inner = Array(value.shape[1:], value.type, lambda rest: value.element((at, *rest)), is_list=True)
+    return builder.new_row(item.item, inner)
+
+
+def _put(builder: Nested, heap: Heap, place: Expr, numbers: list[Expr]) -> None:
+    for name, number in zip(heap.cells.data, numbers):
+        builder.emitter.assign((), name, (place,), number)
+
+
+def index_at_run_time(builder: Nested, value: Tuple) -> None:
+    """A list that exists at compile time only is indexed by what the run time knows: it needs memory."""
+    names = {place for place in names_of(builder, value) if place not in builder.emitter.decisions.indexed}
+    if names and value.is_list and builder.layout(value) is not None:
+        builder.emitter.decisions.indexed |= names
+        raise Restart
+
+
+def is_indexed(builder: Nested, name: str) -> bool:
+    return (builder.scope.path, name) in builder.emitter.decisions.indexed
+
+
+def _refuse_parts(builder: Nested, value: Value) -> None:
+    """An argument, or a part of another list, would be known under two names."""
+    view = value.view if isinstance(value, Array) else None
+    buffer = None if view is None else builder.emitter.buffers[view.buffer]
+    if buffer is not None and (buffer.role is not Role.LOCAL or buffer.rank != value.rank):  # type: ignore[union-attr]
+        rows_change(builder, value)
+        raise builder.unsupported(None, "a part of another list, or an argument, in a container", "put a copy there")
+    if isinstance(value, Records) and value.growing.head is not None:
+        rows_change(builder, value)
+        raise builder.unsupported(None, "a part of an argument in a container", "put a copy there")
+
+
+def _in_another(builder: Nested, value: Value) -> bool:
+    """Whether a tuple or object that has a name holds a list."""
+    identity = _memory_of(builder, value)
+
+    def holds(other: object) -> bool:
+        if isinstance(other, Tuple):
+            parts: list[object] = list(other.items)
+        elif isinstance(other, Struct):
+            parts = list(other.fields.values())
+        else:
+            return False
+        return any(
+            part is value or holds(part) or (identity is not None and _memory_of(builder, part) == identity)
+            for part in parts
+        )
+
+    values = [other for scope in builder._scopes() for other in scope.values.values()]
+    return any(holds(other) for other in values if other is not value)
+
+
+def _memory_of(builder: Nested, part: object) -> str | None:
+    """What two names of one list have in common, also of one that does not fill the memory that it is in."""
+    if isinstance(part, Array) and part.is_list and part.view is not None and row_of(part) is None:
+        buffer = builder.emitter.buffers[part.view.buffer]
+        return buffer.name if buffer.rank == part.rank else None
+    return builder.identity(part) if isinstance(part, (Array, Records, Tuple)) else None
+
+
+def names_of(builder: Nested, value: Value) -> Iterator[tuple[int, str]]:
+    held = _memory_of(builder, value)
+    for scope in builder._scopes():
+        for name, other in scope.values.items():
+            if other is value or (held is not None and _memory_of(builder, other) == held):
+                yield (scope.path, name)
+
+
+def has_escaped(builder: Nested, value: Value) -> bool:
+    """Whether all names of a list are known to be put into containers: it is one among others, or still empty."""
+    names = set(names_of(builder, value))
+    return bool(names) and names <= builder.emitter.decisions.escaping
+
+
+def escapes(builder: Nested, name: str) -> bool:
+    return (builder.scope.path, name) in builder.emitter.decisions.escaping
+
+
+def rows_change(builder: Nested, value: Value) -> None:
+    """A row of a list of lists gets or loses items, or is put elsewhere: its rows are lists of their own then."""
+    names: list[str] = []
+    if isinstance(value, Array) and value.view is not None:
+        names = [value.view.buffer]
+    elif isinstance(value, Records):
+        names = list(value.growing.data)
+    decisions = builder.emitter.decisions
+    for name in names:
+        argument, site = builder.rows_of_argument.get(name), builder.row_sites.get(name)
+        if argument is not None and argument not in decisions.changing:
+            decisions.changing.add(argument)
+            raise Restart
+        if site is not None and site not in decisions.nested:
+            decisions.nested.add(site)
+            raise Restart
+
+
+def share_rows(builder: Nested, value: Array) -> None:
+    """A list of lists is copied: the copy holds the very rows, which are lists of their own then."""
+    if value.is_list and value.rank > 1 and value.view is not None:
+        rows_change(builder, value)
+        raise builder.unsupported(None, "a copy of a list of lists, which shares its rows", "copy the rows, too")
+
+
+def keep_rows(builder: Nested, value: Value) -> None:
+    """Rows that another list gets are lists of their own: Python would tell copies of them from themselves."""
+    if isinstance(value, Records) or (isinstance(value, Array) and value.is_list):
+        rows_change(builder, value)
+
+
+def packed(builder: Nested, heap: Heap) -> list[Array]:
+    """Where each list begins, and where the last one ends; then the items of all, one list after the other."""
+    emitter = builder.emitter
+    rows, cells = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
+    count = rows.last()
+    begin, length = heap.rows.data[:2]
+    starts = emitter.allocate("starts", INT, (ix.add(count, ONE),))
+    emitter.assign((), starts.name, (ZERO,), ZERO)
+    with loop(emitter, ZERO, count) as row:
+        end = Op("add", (Read(starts.name, (row,), INT), Read(length, (row,), INT)), INT)
+        emitter.assign((), starts.name, (ix.add(row, ONE),), end)
+    total = emitter.snapshot(Read(starts.name, (count,), INT), "total")
+    found = [_list_in(starts.name, INT, ix.add(count, ONE))]
+    columns = [emitter.allocate("items", emitter.buffers[name].type, (total,)) for name in cells.growing.data]
+    with loop(emitter, ZERO, count) as row:
+        first = emitter.snapshot(Read(begin, (row,), INT), "first")
+        start = emitter.snapshot(Read(starts.name, (row,), INT), "start")
+        many = emitter.snapshot(Read(length, (row,), INT), "many")
+        with loop(emitter, ZERO, many) as at:
+            for column, name in zip(columns, cells.growing.data):
+                value = Read(name, (Op("add", (first, at), INT),), column.type)
+                emitter.assign((), column.name, (Op("add", (start, at), INT),), value)
+    return found + [_list_in(column.name, column.type, total) for column in columns]
 
 
 def _list_in(buffer: str, of: ScalarType, count: Expr) -> Array:

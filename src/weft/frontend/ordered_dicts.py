@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 
 from weft.frontend.constants import constant_bool
+from weft.frontend.dicts import keep_size, numbers_of_key, refuse_missing, will_shrink
+from weft.frontend.nested import untyped
 from weft.frontend.setorder import table_of
 from weft.frontend.transposed import Transposed
 from weft.frontend.values import Dict, Method, Object, Tuple, Value
@@ -28,49 +30,52 @@ class OrderedDicts(Transposed):
         if function.name == "copy":
             raise self.unsupported(node, "a copy of an OrderedDict", "make it of its items")
         if function.name == "move_to_end" and args and set(kwargs) <= {"last"}:
-            return self._move_to_end(base, [*args, *kwargs.values()], node)
+            return _move_to_end(self, base, [*args, *kwargs.values()], node)
         if function.name == "popitem" and set(kwargs) <= {"last"}:
-            return self._take_item(base, [*args, *kwargs.values()], node)
+            return _take_item(self, base, [*args, *kwargs.values()], node)
         return super()._call_method(function, args, kwargs, node)
 
-    def _at_end(self, args: list[Value], node: ast.AST) -> bool:
-        """The argument `last`."""
-        if len(args) > 1:
-            raise self.unsupported(node, "these arguments of a method of OrderedDict")
-        return constant_bool(args[0] if args else None, self.emitter, True)
 
-    def _move_to_end(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        if not self._at_end(args[1:], node):
-            raise self.unsupported(node, "move_to_end(last=False)", "put the entries into a new dict")
-        self.will_shrink(base, node)
-        numbers = self._numbers_of_key(base, args[0], node)
-        if numbers is None or base.table is None:
-            raise self.untyped(node, "an entry of a dict to which nothing has been added")
-        self.keep_size(base, Const(False, BOOL))
-        hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
-        self._refuse_missing(base, Op("ge", (entry.value, ZERO), BOOL), numbers)
-        taken = hashed.entries.taken(entry.value)
-        hashed.remove(entry.value)
-        hashed.insert(taken[: base.table.keys], taken[base.table.keys : -1])
-        self.emitter.mutations += 1
-        return Object(None)
+def _at_end(builder: OrderedDicts, args: list[Value], node: ast.AST) -> bool:
+    """The argument `last`."""
+    if len(args) > 1:
+        raise builder.unsupported(node, "these arguments of a method of OrderedDict")
+    return constant_bool(args[0] if args else None, builder.emitter, True)
 
-    def _take_item(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        at_end = self._at_end(args, node)
-        self.will_shrink(base, node)
-        if base.table is None or base.key is None or base.item is None:
-            raise self.untyped(node, "an entry of a dict to which nothing has been added")
-        emitter, hashed = self.emitter, table_of(self.emitter, base.table)
-        self.keep_size(base, Const(False, BOOL))
-        emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'dictionary is empty'")
-        step = Const(-1, INT) if at_end else ONE
-        last = Op("sub", (hashed.entries.length.value, ONE), INT)
-        place = variable(emitter, "place", last if at_end else ZERO)
-        with repeat(emitter, Op("not", (hashed.entries.read(place.value)[-1],), BOOL)):
-            place.set(Op("add", (place.value, step), INT))
-        taken = hashed.entries.taken(place.value)
-        hashed.remove(place.value)
-        emitter.mutations += 1
-        keys = base.table.keys
-        return Tuple((self.assembled(base.key, iter(taken[:keys])), self.assembled(base.item, iter(taken[keys:-1]))))
+
+def _move_to_end(builder: OrderedDicts, base: Dict, args: list[Value], node: ast.AST) -> Value:
+    if not _at_end(builder, args[1:], node):
+        raise builder.unsupported(node, "move_to_end(last=False)", "put the entries into a new dict")
+    will_shrink(builder, base, node)
+    numbers = numbers_of_key(builder, base, args[0], node)
+    if numbers is None or base.table is None:
+        raise untyped(builder, node, "an entry of a dict to which nothing has been added")
+    keep_size(builder, base, Const(False, BOOL))
+    hashed = table_of(builder.emitter, base.table)
+    _, entry = hashed.search(numbers)
+    refuse_missing(builder, base, Op("ge", (entry.value, ZERO), BOOL), numbers)
+    taken = hashed.entries.taken(entry.value)
+    hashed.remove(entry.value)
+    hashed.insert(taken[: base.table.keys], taken[base.table.keys : -1])
+    builder.emitter.mutations += 1
+    return Object(None)
+
+
+def _take_item(builder: OrderedDicts, base: Dict, args: list[Value], node: ast.AST) -> Value:
+    at_end = _at_end(builder, args, node)
+    will_shrink(builder, base, node)
+    if base.table is None or base.key is None or base.item is None:
+        raise untyped(builder, node, "an entry of a dict to which nothing has been added")
+    emitter, hashed = builder.emitter, table_of(builder.emitter, base.table)
+    keep_size(builder, base, Const(False, BOOL))
+    emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'dictionary is empty'")
+    step = Const(-1, INT) if at_end else ONE
+    last = Op("sub", (hashed.entries.length.value, ONE), INT)
+    place = variable(emitter, "place", last if at_end else ZERO)
+    with repeat(emitter, Op("not", (hashed.entries.read(place.value)[-1],), BOOL)):
+        place.set(Op("add", (place.value, step), INT))
+    taken = hashed.entries.taken(place.value)
+    hashed.remove(place.value)
+    emitter.mutations += 1
+    keys = base.table.keys
+    return Tuple((builder.assembled(base.key, iter(taken[:keys])), builder.assembled(base.item, iter(taken[keys:-1]))))

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Union
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.blocks import array_at, array_layout
 from weft.frontend.closures import owner_of, standing_alone, surroundings, varying_parameters
 from weft.frontend.core import is_list
+from weft.frontend.dicts import unlike_additions
 from weft.frontend.emit import Decisions, Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
@@ -39,6 +41,9 @@ from weft.frontend.held import (
     with_texts,
 )
 from weft.frontend.items import gaps_in, has_gaps, row_of, told_by
+from weft.frontend.lists import started
+from weft.frontend.mixed import from_either
+from weft.frontend.nested import as_row
 from weft.frontend.recursive_results import (
     GUESSES,
     LISTS,
@@ -57,7 +62,7 @@ from weft.frontend.recursive_results import (
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
-from weft.frontend.strings import BYTE, is_text
+from weft.frontend.strings import BYTE, is_text, materialised_text, text_numbers
 from weft.frontend.textpool import CODE, Literals, TextPool
 from weft.frontend.values import (
     Array,
@@ -234,102 +239,6 @@ class Recursion(Expressions):
         """A program of its own for a function, sharing the functions of this build."""
         raise NotImplementedError
 
-    def is_recursive(self, key: Key) -> bool:
-        """Whether calls of a function are left as calls; the build starts again when that is found out."""
-        if key in self.functions.recursive:
-            return True
-        if key in self.active:
-            self.functions.recursive.add(key)
-            raise Restart
-        return False
-
-    def invoke_closure(self, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
-        """A call of a nested function that is recursive: what it takes from around it are further arguments."""
-        if not isinstance(function.tree, ast.FunctionDef):
-            raise self.unsupported(node, "a lambda that is called within itself")
-        around = surroundings(function.tree, function.scope)
-        if isinstance(around, str):
-            raise self.unsupported(node, around)
-        outside: Source = function.scope.source
-        key = key_of(outside, function.tree), (*around.values, "", *around.shared)
-        source = self.functions.sources.get(key)
-        if source is None:
-            tree = standing_alone(function.tree, around)
-            source = self.functions.sources[key] = replace(outside, name=tree.name, tree=tree)
-        captured = Recursive(source, tuple(around.values), around.shared)
-        return self._with_shared(captured, {**values, **around.values}, function.scope, node)
-
-    def invoke_itself(self, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
-        """A call of a nested function in its own body, or in a function that is called there."""
-        home: Scope | None = self.scope
-        while home is not None and home.values.get(function.source.name) is not function:
-            home = home.parent
-        if home is None:
-            raise self.unsupported(node, f"a call of {function.source.name} from outside of it")
-        extra = {name: home.values[name] for name in function.captured}
-        return self._with_shared(function, {**values, **extra}, home, node)
-
-    def _with_shared(
-        self, function: Recursive, values: Mapping[str, Value], place: Scope, node: ast.AST
-    ) -> Value:
-        """The call; what it leaves in the variables that it shares with the scopes around it is put there."""
-        if not function.shared:
-            return self.invoke(function.source, values, node, function)
-        if self.scope.regions:
-            raise self.unsupported(node, f"{function.source.name} changes variables around it, in a task")
-        types = [self._shared_type(name, values[name], function, node) for name in function.shared]
-        given = self.invoke(function.source, values, node, function)
-        assert isinstance(given, Tuple)
-        here = self.scope
-        for name, value, of in zip(function.shared, given.items[1:], types):
-            if not isinstance(value, Scalar) or value.type != of:
-                reason = f"{function.source.name} gives {name} a value of another type"
-                raise self.unsupported(node, reason, f"give {name} one type")
-            owner = owner_of(place, name)
-            assert owner is not None
-            self.scope = owner
-            try:
-                self.bind(name, value)
-            finally:
-                self.scope = here
-        self.emitter.mutations += 1  # operands to the left of the call have the values from before
-        return given.items[0]
-
-    def _shared_type(self, name: str, value: Value, function: Recursive, node: ast.AST) -> ScalarType:
-        if isinstance(value, Scalar) and self.lost(value.expr) is None and id(value.expr) not in self.mixed_exprs:
-            return value.type
-        reason = f"{function.source.name} gives {name} another value"
-        raise self.unsupported(node, reason, "change the one it has", variable=value)
-
-    def invoke(
-        self, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
-    ) -> Value:
-        """A call of a recursive function: `values` are those of its parameters; `captured` tells what a nested one
-        takes from around it."""
-        spec = source.tree.args
-        if spec.vararg or spec.kwarg:
-            raise self.unsupported(node, "a recursive function with * or ** parameters")
-        values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
-        span = self.emitter.span
-        values = {name: self.typed_later(name, value) for name, value in values.items()}
-        if key_of(source, source.tree) in self.functions.listing:
-            values = {name: self._among_others(value) for name, value in values.items()}
-        values = self._varying_texts(source, values)
-        given = [self._given(name, value, node) for name, value in values.items()]
-        specs = tuple(spec for spec, _ in given)
-        passed: list[Expr | Operand] = [Operand(name, (), ()) for name in self._lent_names()]
-        passed += [argument for _, arguments in given for argument in arguments]
-        shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
-        entry = self._entry(source, specs, captured, node)
-        template = self._gives(entry)
-        self.emitter.span = span
-        results: list[str] = []
-        value = self._received(template, entry.name, results)
-        self.emitter.emit(Invoke(entry.name, tuple(passed), tuple(results), tuple(shared), span))
-        if shared:
-            self.emitter.mutations += 1
-        return self._looked_up(value)
-
     def _looked_up(self, value: Value) -> Value:
         """What a call has given, now that it is known which arrays these are."""
         if isinstance(value, Tuple):
@@ -337,70 +246,12 @@ class Recursion(Expressions):
         number = row_of(value)
         if number is None or not isinstance(value, Array) or value.is_list:
             return value
-        return self.array_at(self.array_layout(value), number)
-
-    def typed_later(self, name: str, value: Value) -> Value:
-        """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""
-        if isinstance(value, Tuple) and value.is_list and not value.items and value.key is None:
-            return self.started(name, value, is_deque=False)
-        return value
-
-    def _received(self, template: Template, name: str, results: list[str]) -> Value:
-        """The value that a call gives, in new variables."""
-        if template is None:
-            return Object(None)
-        if isinstance(template, tuple):
-            return Tuple(tuple(self._received(part, name, results) for part in template))
-        if isinstance(template, Optional):
-            there = self.emitter.declare(name, BOOL)
-            results.append(there.name)
-            return Maybe(Read(there.name, (), BOOL), self._received(template.held, name, results))
-        if isinstance(template, TextType):
-            parts = [self.emitter.declare(f"{name}_{part}", INT).name for part in ("start", "length")]
-            results.extend(parts)
-            return self.text_of(template.kind, *(Read(part, (), INT) for part in parts))
-        if isinstance(template, Row):
-            number = self.emitter.declare(name, INT)
-            results.append(number.name)
-            return self.assembled(template.layout, iter([Read(number.name, (), INT)]), certain=False)
-        buffer = self.emitter.declare(name, template)
-        results.append(buffer.name)
-        return Scalar(Read(buffer.name, (), template))
+        return array_at(self, array_layout(self, value), number)
 
     # --- lists and objects among others of their kind ---------------------------------------------------------------
 
     def lends_memory(self) -> bool:
         return bool(self.functions.recursive)
-
-    def _lent_names(self) -> list[str]:
-        """The memory of all lists and objects that containers hold, which every call is lent."""
-        found = [name for heap in self.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
-        found += [name for memory in self.pools.values() for name in lent_names(memory)]
-        return found + (pool_names(self.pool.memory()) if self.functions.texts.shared else [])
-
-    def borrow(self, lender: Recursion) -> None:
-        """Take over the memory of the lists and objects of a caller, in the function that it calls."""
-        table = lender.emitter.buffers
-        attributes = [layout for owner in self.emitter.decisions.objects.values() for layout in owner.values()]
-        if any(map(with_texts, (*lender.heaps, *attributes))):
-            self.share_texts()
-        if self.functions.texts.shared:
-            borrowed = lent_pool(self.emitter, lender.pool.memory(), table)
-            self._pool = TextPool(self.emitter, self.functions.texts, borrowed, outermost=False)
-        for item, heap in lender.heaps.items():
-            parts = {name: lent(self.emitter, name, memory, table) for name, memory in memories(heap)}
-            self.heaps[item] = replace(heap, **parts)
-            if isinstance(item, ArraysOf):
-                self.emitter.array_memory |= {*parts["cells"].data, *parts["cells"].spare}
-        for kind, memory in lender.pools.items():
-            self.pools[kind] = lent(self.emitter, kind.__name__.lower(), memory, table)
-        self.emitter.params.extend(self._lent_names())
-
-    def share_texts(self) -> None:
-        """Strings pass between functions: the build starts again with one pool for all of them."""
-        if not self.functions.texts.shared:
-            self.functions.texts.shared = True
-            raise Restart
 
     def text_result(self, value: Value) -> Out | None:
         """A string that a recursive function returns; None if the value is none, or Python is the caller."""
@@ -410,90 +261,18 @@ class Recursion(Expressions):
         named = f"weft:{text.kind}"
         if named not in TEXT_RESULTS:
             return None
-        self.share_texts()
+        share_texts(self)
         parts = []
-        for name, number in zip(("start", "length"), self.text_numbers(text)):
+        for name, number in zip(("start", "length"), text_numbers(self, text)):
             parts.append(self.emitter.declare(name, INT).name)
             self.emitter.assign((), parts[-1], (), number)
         return TupleOut(tuple(map(ScalarOut, parts)), named=named)
-
-    def mark_memory(self) -> None:
-        """Note how much memory of lists is in use where a function that returns lists begins."""
-        if self.active[0] in self.functions.listing:
-            for item, heap in self.heaps.items():
-                if isinstance(item, ScalarType) and heap.index is None:
-                    self.marks[item] = (Cells(self.emitter, heap.rows).last(), Cells(self.emitter, heap.cells).last())
 
     #: Of kinds of lists of numbers: how many there were at the start, and how many numbers in them.
     marks: dict[ItemType, tuple[Expr, Expr]]
     row_params: list[tuple[ItemType, Expr]]  # lists that are parameters: what they hold, and their numbers
 
-    def _release(self, out: Out) -> None:
-        """Give back the memory of lists that nobody can know behind a return: all made here but the one returned.
-
-        No container may hold lists of the kind, and those that were given must not have moved behind the mark.
-        """
-        for item, (rows, cells) in self.marks.items():
-            kind = ListOf(item)
-            given = [leaf.buffer for leaf in leaves(out) if isinstance(leaf, ScalarOut)]
-            given = [name for name in given if self.row_results.get(name) == kind]
-            if len(given) > 1 or self._held_in_containers(kind):
-                continue
-            heap = self.heaps[item]
-            start, _, room = heap.rows.data
-            settled: Expr = Const(True, BOOL)
-            for of, row in self.row_params:
-                if of == item:
-                    end = Op("add", (Read(start, (row,), INT), Read(room, (row,), INT)), INT)
-                    settled = Op("and", (settled, Op("le", (end, cells), BOOL)), BOOL)
-            lists, numbers = Cells(self.emitter, heap.rows), Cells(self.emitter, heap.cells)
-            with when(self.emitter, settled):
-                kept: Expr = Op("ge", (Read(given[0], (), INT), rows), BOOL) if given else Const(False, BOOL)
-                kept = self.emitter.snapshot(kept, "kept")
-                with when(self.emitter, arith.negate(kept)):
-                    lists.length.set(rows)
-                    numbers.length.set(cells)
-                if given:
-                    with when(self.emitter, kept):
-                        self._move_down(Read(given[0], (), INT), rows, cells, item)
-
-    def _move_down(self, number: Read, rows: Expr, cells: Expr, item: ItemType) -> None:
-        """The list that is returned takes the place of the first that was made."""
-        emitter, heap = self.emitter, self.heaps[item]
-        lists, numbers = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
-        first, count, _ = lists.taken(number)
-        with loop(emitter, ZERO, count) as at:
-            numbers.write(Op("add", (cells, at), INT), list(numbers.taken(Op("add", (first, at), INT))))
-        lists.write(rows, (cells, count, count))
-        lists.length.set(Op("add", (rows, ONE), INT))
-        numbers.length.set(Op("add", (cells, count), INT))
-        emitter.assign((), number.buffer, (), rows)
-
-    def _held_in_containers(self, kind: ListOf) -> bool:
-        """Whether containers hold lists of a kind, or what is known of them does not say."""
-        decisions = self.emitter.decisions
-        entries = [part for pair in decisions.entries.values() for part in pair]
-        attributes = [layout for owner in decisions.objects.values() for layout in owner.values()]
-        own = [part for spec in self.kinds_given for part in _layouts(spec)]
-        return any(_mentions(part, kind) for part in (*decisions.items.values(), *entries, *attributes, *own)) or any(
-            not isinstance(item, ScalarType) for item in decisions.heaps
-        )
-
     kinds_given: tuple[Kind, ...]
-
-    def _among_others(self, value: Value) -> Value:
-        """A list that is given to a function that returns lists: it may be the one that is returned."""
-        whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
-        if not whole or not is_list(value) or row_of(value) is not None:
-            return value
-        view = value.view if isinstance(value, Array) else None
-        if view is not None and self.emitter.buffers[view.buffer].role is Role.PARAM:
-            return value  # the caller's own: it is read, and if it is returned Python does that
-        layout = self.layout(value)
-        if not isinstance(layout, ListOf) or layout.item is None:
-            return value
-        self.escape(value)
-        return self.as_row(value)
 
     def list_result(self, value: Value, node: ast.AST) -> str | None:
         """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
@@ -511,23 +290,17 @@ class Recursion(Expressions):
         if not isinstance(layout, (ListOf, ArrayOf, ObjectType)) or not known:
             raise self.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
         if isinstance(layout, ListOf):
-            self._listed(value, layout, node)
+            _listed(self, value, layout, node)
         if with_texts(layout):
-            self.share_texts()
+            share_texts(self)
         number = self.emitter.declare("result", INT)
         self.emitter.assign((), number.name, (), self.numbers(layout, value)[0])
         self.row_results[number.name] = layout
         return number.name
 
-    def _listed(self, value: Value, layout: ListOf, node: ast.AST) -> None:
-        """A list that is returned is one among others, or a new one without a name: nobody knows it by another."""
-        if row_of(value) is None and isinstance(value, Array) and value.view is not None and value.view.whole:
-            if self.emitter.buffers[value.view.buffer].role is not Role.LOCAL:
-                raise self.unsupported(node, "the return of a list that a recursive function was given", "copy it")
-
     def optional_result(self, out: Out) -> Out:
         """A result of a function that returns None on some paths: whether there is a value, and the value."""
-        self._release(out)
+        _release(self, out)
         optional = None if self.entry is None else self.entry.optional
         if optional is None:
             return out
@@ -556,190 +329,448 @@ class Recursion(Expressions):
     row_results: dict[str, ItemType]
     entry: Entry | None
 
-    def _given(self, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
-        """The kind of an argument, and how it is passed."""
-        value = masks.settled(value, self.emitter)
-        if isinstance(value, Scalar) and self.from_either(value.expr):
-            reason = f"the argument {name} of a recursive function is either Python's or NumPy's number"
-            raise self.unsupported(node, reason, "use int() or float()")
-        if isinstance(value, Scalar):
-            return ScalarSpec(value.type), (self.emitter.snapshot(value.expr, name),)
-        if isinstance(value, Text) or (isinstance(value, Object) and value.argument is not None):
-            return self._string(name, self.text(value))
-        row = row_of(value)
-        if row is not None:
-            layout = self.layout(value)
-            assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
-            return Row(layout), (self.emitter.snapshot(row, name),)
-        if isinstance(value, Tuple) and value.is_list and value.items and value.key is not None:
-            listed = self._among_others(value)
-            if row_of(listed) is not None:
-                return self._given(name, listed, node)
-        unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
-        if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
-            return Fixed(value), ()
-        shared = held(value)
-        if shared is not None:
-            if with_texts(shared.item) or with_texts(shared.key):
-                self.share_texts()
-            if isinstance(value, Dict) and value.is_set:
-                self.unlike_additions(value)  # what the function does with it is not known here
-            if self.scope.regions:
-                raise self.unsupported(node, f"the argument {name} of a recursive function, in a task")
-            return shared, tuple(Operand(part, (), ()) for part in names_in(shared.like))
-        if isinstance(value, Array) and value.rank:
-            spec, operand = self._view(name, value, node)
-            return spec, (operand,)
-        if isinstance(value, Tuple) and not value.is_list:
-            parts = [self._given(f"{name}_{place}", item, node) for place, item in enumerate(value.items)]
-            return Parts(tuple(kind for kind, _ in parts), value.named), tuple(one for _, all_ in parts for one in all_)
-        listed = self._among_others(value)
-        if row_of(listed) is not None:
-            return self._given(name, listed, node)
-        reason = f"the argument {name} of a recursive function"
-        raise self.unsupported(node, reason, "pass numbers and arrays", argument=value)
 
-    def _string(self, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
-        """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
-        kept = self.kept_text(text, name)
-        if self.functions.texts.shared and (not kept.buffer or kept.buffer == self.pool.buffer):
-            return PoolText(kept.kind), tuple(self.text_numbers(kept))
-        of = CODE if text.kind == "str" else BYTE
-        fits = bool(kept.buffer) and kept.step == 1 and self.emitter.buffers[kept.buffer].type == of
-        buffer, start = kept.buffer, kept.start
-        if not fits:
-            copied = self.materialised_text(kept)
-            assert copied.view is not None
-            buffer, start = copied.view.buffer, ZERO
-        dims, at = self.emitter.domain((kept.length,))
-        return TextSpec(kept.kind), (Operand(buffer, dims, (ix.add(start, at[0]),)),)
+def is_recursive(builder: Recursion, key: Key) -> bool:
+    """Whether calls of a function are left as calls; the build starts again when that is found out."""
+    if key in builder.functions.recursive:
+        return True
+    if key in builder.active:
+        builder.functions.recursive.add(key)
+        raise Restart
+    return False
 
-    def _view(self, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
-        """An array as the memory that it is; a value that has none yet gets some."""
-        emitter = self.emitter
-        if array.is_list:
-            if array.view is None or not array.type.weak:
-                raise self.unsupported(node, f"the list {name} as an argument of a recursive function")
-            spec: Spec = ListSpec(array.type, array.rank)
-        else:
-            if array.view is None and array.part is None:
-                array = arrays.materialise(array, emitter, name)
-            if array.view is None:
-                raise self.unsupported(node, f"parts of complex numbers as the argument {name} of a recursive function")
-            whole = array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
-            spec = ArraySpec(array.type.dtype, (False,) * array.rank, Layout.C if whole else Layout.STRIDED)
-        assert array.view is not None
-        dims, at = emitter.domain(array.shape)
-        index = array.view.index(at)
-        if not _is_strided(array):
-            raise self.unsupported(node, f"the argument {name} of a recursive function, which is no strided array")
-        return spec, Operand(array.view.buffer, dims, index)
 
-    def _varying_texts(self, source: Source, values: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Constant strings become data where a parameter gets another string in another call.
+def invoke_closure(builder: Recursion, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
+    """A call of a nested function that is recursive: what it takes from around it are further arguments."""
+    if not isinstance(function.tree, ast.FunctionDef):
+        raise builder.unsupported(node, "a lambda that is called within itself")
+    around = surroundings(function.tree, function.scope)
+    if isinstance(around, str):
+        raise builder.unsupported(node, around)
+    outside: Source = function.scope.source
+    key = key_of(outside, function.tree), (*around.values, "", *around.shared)
+    source = builder.functions.sources.get(key)
+    if source is None:
+        tree = standing_alone(function.tree, around)
+        source = builder.functions.sources[key] = replace(outside, name=tree.name, tree=tree)
+    captured = Recursive(source, tuple(around.values), around.shared)
+    return _with_shared(builder, captured, {**values, **around.values}, function.scope, node)
 
-        A function is built for each constant: a string that grows from call to call would have it built for ever.
-        """
-        key, varied = key_of(source, source.tree), self.functions.varied
-        fixed = {name: value for name, value in values.items() if isinstance(value, Object) and is_text(value)}
-        built = [dict(zip(values, specs)) for known, specs in self.functions.entries if known == key]
-        changing = varying_parameters(source.tree) | {name for known, name in varied if known == key}
-        for name, value in fixed.items():
-            if name not in changing and any(Fixed(value) != kinds[name] for kinds in built):
-                varied.add((key, name))
-                raise Restart
-        return {name: self.text(v) if name in fixed and name in changing else v for name, v in values.items()}
 
-    # --- the functions ----------------------------------------------------------------------------------------------
+def invoke_itself(builder: Recursion, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
+    """A call of a nested function in its own body, or in a function that is called there."""
+    home: Scope | None = builder.scope
+    while home is not None and home.values.get(function.source.name) is not function:
+        home = home.parent
+    if home is None:
+        raise builder.unsupported(node, f"a call of {function.source.name} from outside of it")
+    extra = {name: home.values[name] for name in function.captured}
+    return _with_shared(builder, function, {**values, **extra}, home, node)
 
-    def _entry(
-        self, source: Source, specs: tuple[Kind, ...], captured: Recursive | None, node: ast.AST
-    ) -> Entry:
-        key = key_of(source, source.tree)
-        entries = self.functions.entries
-        entry = entries.get((key, specs))
-        if entry is not None:
-            return entry
-        if sum(k == key for k, _ in entries) >= _MAX_KINDS:
-            raise self.unsupported(node, f"{source.name} with arguments of ever other types", "give them one type")
-        taken = {e.name for e in entries.values()}
-        name = source.name if source.name.isidentifier() else "function"
-        while name in taken:
-            name += "_"
-        entry = entries[key, specs] = Entry(name, captured)
+
+def _with_shared(
+    builder: Recursion, function: Recursive, values: Mapping[str, Value], place: Scope, node: ast.AST
+) -> Value:
+    """The call; what it leaves in the variables that it shares with the scopes around it is put there."""
+    if not function.shared:
+        return invoke(builder, function.source, values, node, function)
+    if builder.scope.regions:
+        raise builder.unsupported(node, f"{function.source.name} changes variables around it, in a task")
+    types = [_shared_type(builder, name, values[name], function, node) for name in function.shared]
+    given = invoke(builder, function.source, values, node, function)
+    assert isinstance(given, Tuple)
+    here = builder.scope
+    for name, value, of in zip(function.shared, given.items[1:], types):
+        if not isinstance(value, Scalar) or value.type != of:
+            reason = f"{function.source.name} gives {name} a value of another type"
+            raise builder.unsupported(node, reason, f"give {name} one type")
+        owner = owner_of(place, name)
+        assert owner is not None
+        builder.scope = owner
         try:
-            self._settle_function(source, specs, entry)
-        except BaseException:
-            del entries[key, specs]
-            raise
+            builder.bind(name, value)
+        finally:
+            builder.scope = here
+    builder.emitter.mutations += 1  # operands to the left of the call have the values from before
+    return given.items[0]
+
+
+def _shared_type(builder: Recursion, name: str, value: Value, function: Recursive, node: ast.AST) -> ScalarType:
+    if isinstance(value, Scalar) and builder.lost(value.expr) is None and id(value.expr) not in builder.mixed_exprs:
+        return value.type
+    reason = f"{function.source.name} gives {name} another value"
+    raise builder.unsupported(node, reason, "change the one it has", variable=value)
+
+
+def invoke(
+    builder: Recursion, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
+) -> Value:
+    """A call of a recursive function: `values` are those of its parameters; `captured` tells what a nested one
+    takes from around it."""
+    spec = source.tree.args
+    if spec.vararg or spec.kwarg:
+        raise builder.unsupported(node, "a recursive function with * or ** parameters")
+    values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
+    span = builder.emitter.span
+    values = {name: typed_later(builder, name, value) for name, value in values.items()}
+    if key_of(source, source.tree) in builder.functions.listing:
+        values = {name: _among_others(builder, value) for name, value in values.items()}
+    values = _varying_texts(builder, source, values)
+    given = [_given(builder, name, value, node) for name, value in values.items()]
+    specs = tuple(spec for spec, _ in given)
+    passed: list[Expr | Operand] = [Operand(name, (), ()) for name in _lent_names(builder)]
+    passed += [argument for _, arguments in given for argument in arguments]
+    shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
+    entry = _entry(builder, source, specs, captured, node)
+    template = _gives(builder, entry)
+    builder.emitter.span = span
+    results: list[str] = []
+    value = _received(builder, template, entry.name, results)
+    builder.emitter.emit(Invoke(entry.name, tuple(passed), tuple(results), tuple(shared), span))
+    if shared:
+        builder.emitter.mutations += 1
+    return builder._looked_up(value)
+
+
+def typed_later(builder: Recursion, name: str, value: Value) -> Value:
+    """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""
+    if isinstance(value, Tuple) and value.is_list and not value.items and value.key is None:
+        return started(builder, name, value, is_deque=False)
+    return value
+
+
+def _received(builder: Recursion, template: Template, name: str, results: list[str]) -> Value:
+    """The value that a call gives, in new variables."""
+    if template is None:
+        return Object(None)
+    if isinstance(template, tuple):
+        return Tuple(tuple(_received(builder, part, name, results) for part in template))
+    if isinstance(template, Optional):
+        there = builder.emitter.declare(name, BOOL)
+        results.append(there.name)
+        return Maybe(Read(there.name, (), BOOL), _received(builder, template.held, name, results))
+    if isinstance(template, TextType):
+        parts = [builder.emitter.declare(f"{name}_{part}", INT).name for part in ("start", "length")]
+        results.extend(parts)
+        return builder.text_of(template.kind, *(Read(part, (), INT) for part in parts))
+    if isinstance(template, Row):
+        number = builder.emitter.declare(name, INT)
+        results.append(number.name)
+        return builder.assembled(template.layout, iter([Read(number.name, (), INT)]), certain=False)
+    buffer = builder.emitter.declare(name, template)
+    results.append(buffer.name)
+    return Scalar(Read(buffer.name, (), template))
+
+
+def _lent_names(builder: Recursion) -> list[str]:
+    """The memory of all lists and objects that containers hold, which every call is lent."""
+    found = [name for heap in builder.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
+    found += [name for memory in builder.pools.values() for name in lent_names(memory)]
+    return found + (pool_names(builder.pool.memory()) if builder.functions.texts.shared else [])
+
+
+def borrow(builder: Recursion, lender: Recursion) -> None:
+    """Take over the memory of the lists and objects of a caller, in the function that it calls."""
+    table = lender.emitter.buffers
+    attributes = [layout for owner in builder.emitter.decisions.objects.values() for layout in owner.values()]
+    if any(map(with_texts, (*lender.heaps, *attributes))):
+        share_texts(builder)
+    if builder.functions.texts.shared:
+        borrowed = lent_pool(builder.emitter, lender.pool.memory(), table)
+        builder._pool = TextPool(builder.emitter, builder.functions.texts, borrowed, outermost=False)
+    for item, heap in lender.heaps.items():
+        parts = {name: lent(builder.emitter, name, memory, table) for name, memory in memories(heap)}
+        builder.heaps[item] = replace(heap, **parts)
+        if isinstance(item, ArraysOf):
+            builder.emitter.array_memory |= {*parts["cells"].data, *parts["cells"].spare}
+    for kind, memory in lender.pools.items():
+        builder.pools[kind] = lent(builder.emitter, kind.__name__.lower(), memory, table)
+    builder.emitter.params.extend(_lent_names(builder))
+
+
+def share_texts(builder: Recursion) -> None:
+    """Strings pass between functions: the build starts again with one pool for all of them."""
+    if not builder.functions.texts.shared:
+        builder.functions.texts.shared = True
+        raise Restart
+
+
+def mark_memory(builder: Recursion) -> None:
+    """Note how much memory of lists is in use where a function that returns lists begins."""
+    if builder.active[0] in builder.functions.listing:
+        for item, heap in builder.heaps.items():
+            if isinstance(item, ScalarType) and heap.index is None:
+                builder.marks[item] = (
+                    Cells(builder.emitter, heap.rows).last(),
+                    Cells(builder.emitter, heap.cells).last(),
+                )
+
+
+def _release(builder: Recursion, out: Out) -> None:
+    """Give back the memory of lists that nobody can know behind a return: all made here but the one returned.
+
+    No container may hold lists of the kind, and those that were given must not have moved behind the mark.
+    """
+    for item, (rows, cells) in builder.marks.items():
+        kind = ListOf(item)
+        given = [leaf.buffer for leaf in leaves(out) if isinstance(leaf, ScalarOut)]
+        given = [name for name in given if builder.row_results.get(name) == kind]
+        if len(given) > 1 or _held_in_containers(builder, kind):
+            continue
+        heap = builder.heaps[item]
+        start, _, room = heap.rows.data
+        settled: Expr = Const(True, BOOL)
+        for of, row in builder.row_params:
+            if of == item:
+                end = Op("add", (Read(start, (row,), INT), Read(room, (row,), INT)), INT)
+                settled = Op("and", (settled, Op("le", (end, cells), BOOL)), BOOL)
+        lists, numbers = Cells(builder.emitter, heap.rows), Cells(builder.emitter, heap.cells)
+        with when(builder.emitter, settled):
+            kept: Expr = Op("ge", (Read(given[0], (), INT), rows), BOOL) if given else Const(False, BOOL)
+            kept = builder.emitter.snapshot(kept, "kept")
+            with when(builder.emitter, arith.negate(kept)):
+                lists.length.set(rows)
+                numbers.length.set(cells)
+            if given:
+                with when(builder.emitter, kept):
+                    _move_down(builder, Read(given[0], (), INT), rows, cells, item)
+
+
+def _move_down(builder: Recursion, number: Read, rows: Expr, cells: Expr, item: ItemType) -> None:
+    """The list that is returned takes the place of the first that was made."""
+    emitter, heap = builder.emitter, builder.heaps[item]
+    lists, numbers = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
+    first, count, _ = lists.taken(number)
+    with loop(emitter, ZERO, count) as at:
+        numbers.write(Op("add", (cells, at), INT), list(numbers.taken(Op("add", (first, at), INT))))
+    lists.write(rows, (cells, count, count))
+    lists.length.set(Op("add", (rows, ONE), INT))
+    numbers.length.set(Op("add", (cells, count), INT))
+    emitter.assign((), number.buffer, (), rows)
+
+
+def _held_in_containers(builder: Recursion, kind: ListOf) -> bool:
+    """Whether containers hold lists of a kind, or what is known of them does not say."""
+    decisions = builder.emitter.decisions
+    entries = [part for pair in decisions.entries.values() for part in pair]
+    attributes = [layout for owner in decisions.objects.values() for layout in owner.values()]
+    own = [part for spec in builder.kinds_given for part in _layouts(spec)]
+    return any(_mentions(part, kind) for part in (*decisions.items.values(), *entries, *attributes, *own)) or any(
+        not isinstance(item, ScalarType) for item in decisions.heaps
+    )
+
+
+def _among_others(builder: Recursion, value: Value) -> Value:
+    """A list that is given to a function that returns lists: it may be the one that is returned."""
+    whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
+    if not whole or not is_list(value) or row_of(value) is not None:
+        return value
+    view = value.view if isinstance(value, Array) else None
+    if view is not None and builder.emitter.buffers[view.buffer].role is Role.PARAM:
+        return value  # the caller's own: it is read, and if it is returned Python does that
+    layout = builder.layout(value)
+    if not isinstance(layout, ListOf) or layout.item is None:
+        return value
+    builder.escape(value)
+    return as_row(builder, value)
+
+
+def _listed(builder: Recursion, value: Value, layout: ListOf, node: ast.AST) -> None:
+    """A list that is returned is one among others, or a new one without a name: nobody knows it by another."""
+    if row_of(value) is None and isinstance(value, Array) and value.view is not None and value.view.whole:
+        if builder.emitter.buffers[value.view.buffer].role is not Role.LOCAL:
+            raise builder.unsupported(node, "the return of a list that a recursive function was given", "copy it")
+
+
+def _given(builder: Recursion, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
+    """The kind of an argument, and how it is passed."""
+    value = masks.settled(value, builder.emitter)
+    if isinstance(value, Scalar) and from_either(builder, value.expr):
+        reason = f"the argument {name} of a recursive function is either Python's or NumPy's number"
+        raise builder.unsupported(node, reason, "use int() or float()")
+    if isinstance(value, Scalar):
+        return ScalarSpec(value.type), (builder.emitter.snapshot(value.expr, name),)
+    if isinstance(value, Text) or (isinstance(value, Object) and value.argument is not None):
+        return _string(builder, name, builder.text(value))
+    row = row_of(value)
+    if row is not None:
+        layout = builder.layout(value)
+        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
+        return Row(layout), (builder.emitter.snapshot(row, name),)
+    if isinstance(value, Tuple) and value.is_list and value.items and value.key is not None:
+        listed = _among_others(builder, value)
+        if row_of(listed) is not None:
+            return _given(builder, name, listed, node)
+    unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
+    if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
+        return Fixed(value), ()
+    shared = held(value)
+    if shared is not None:
+        if with_texts(shared.item) or with_texts(shared.key):
+            share_texts(builder)
+        if isinstance(value, Dict) and value.is_set:
+            unlike_additions(builder, value)  # what the function does with it is not known here
+        if builder.scope.regions:
+            raise builder.unsupported(node, f"the argument {name} of a recursive function, in a task")
+        return shared, tuple(Operand(part, (), ()) for part in names_in(shared.like))
+    if isinstance(value, Array) and value.rank:
+        spec, operand = _view(builder, name, value, node)
+        return spec, (operand,)
+    if isinstance(value, Tuple) and not value.is_list:
+        parts = [_given(builder, f"{name}_{place}", item, node) for place, item in enumerate(value.items)]
+        return Parts(tuple(kind for kind, _ in parts), value.named), tuple(one for _, all_ in parts for one in all_)
+    listed = _among_others(builder, value)
+    if row_of(listed) is not None:
+        return _given(builder, name, listed, node)
+    reason = f"the argument {name} of a recursive function"
+    raise builder.unsupported(node, reason, "pass numbers and arrays", argument=value)
+
+
+def _string(builder: Recursion, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
+    """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
+    kept = builder.kept_text(text, name)
+    if builder.functions.texts.shared and (not kept.buffer or kept.buffer == builder.pool.buffer):
+        return PoolText(kept.kind), tuple(text_numbers(builder, kept))
+    of = CODE if text.kind == "str" else BYTE
+    fits = bool(kept.buffer) and kept.step == 1 and builder.emitter.buffers[kept.buffer].type == of
+    buffer, start = kept.buffer, kept.start
+    if not fits:
+        copied = materialised_text(builder, kept)
+        assert copied.view is not None
+        buffer, start = copied.view.buffer, ZERO
+    dims, at = builder.emitter.domain((kept.length,))
+    return TextSpec(kept.kind), (Operand(buffer, dims, (ix.add(start, at[0]),)),)
+
+
+def _view(builder: Recursion, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
+    """An array as the memory that it is; a value that has none yet gets some."""
+    emitter = builder.emitter
+    if array.is_list:
+        if array.view is None or not array.type.weak:
+            raise builder.unsupported(node, f"the list {name} as an argument of a recursive function")
+        spec: Spec = ListSpec(array.type, array.rank)
+    else:
+        if array.view is None and array.part is None:
+            array = arrays.materialise(array, emitter, name)
+        if array.view is None:
+            raise builder.unsupported(node, f"parts of complex numbers as the argument {name} of a recursive function")
+        whole = array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
+        spec = ArraySpec(array.type.dtype, (False,) * array.rank, Layout.C if whole else Layout.STRIDED)
+    assert array.view is not None
+    dims, at = emitter.domain(array.shape)
+    index = array.view.index(at)
+    if not _is_strided(array):
+        raise builder.unsupported(node, f"the argument {name} of a recursive function, which is no strided array")
+    return spec, Operand(array.view.buffer, dims, index)
+
+
+def _varying_texts(builder: Recursion, source: Source, values: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Constant strings become data where a parameter gets another string in another call.
+
+    A function is built for each constant: a string that grows from call to call would have it built for ever.
+    """
+    key, varied = key_of(source, source.tree), builder.functions.varied
+    fixed = {name: value for name, value in values.items() if isinstance(value, Object) and is_text(value)}
+    built = [dict(zip(values, specs)) for known, specs in builder.functions.entries if known == key]
+    changing = varying_parameters(source.tree) | {name for known, name in varied if known == key}
+    for name, value in fixed.items():
+        if name not in changing and any(Fixed(value) != kinds[name] for kinds in built):
+            varied.add((key, name))
+            raise Restart
+    return {name: builder.text(v) if name in fixed and name in changing else v for name, v in values.items()}
+
+
+def _entry(
+    builder: Recursion, source: Source, specs: tuple[Kind, ...], captured: Recursive | None, node: ast.AST
+) -> Entry:
+    key = key_of(source, source.tree)
+    entries = builder.functions.entries
+    entry = entries.get((key, specs))
+    if entry is not None:
         return entry
+    if sum(k == key for k, _ in entries) >= _MAX_KINDS:
+        raise builder.unsupported(node, f"{source.name} with arguments of ever other types", "give them one type")
+    taken = {e.name for e in entries.values()}
+    name = source.name if source.name.isidentifier() else "function"
+    while name in taken:
+        name += "_"
+    entry = entries[key, specs] = Entry(name, captured)
+    try:
+        _settle_function(builder, source, specs, entry)
+    except BaseException:
+        del entries[key, specs]
+        raise
+    return entry
 
-    def _settle_function(self, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
-        """Build a function until what its calls were taken to give is what it gives."""
-        failure: Unsupported | None = None
-        guessed = True  # what fails has to do with the guess: some call was taken to give it
-        names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
-        kinds = dict(zip(names, specs))
-        shared = () if entry.captured is None else entry.captured.shared
-        left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
-        may_be_text = returns_text(source.tree) or any(isinstance(kind, (TextSpec, PoolText)) for kind in specs)
-        guesses = GUESSES + (TEXTS if may_be_text else ()) + (LISTS if returns_list(source.tree) else ())
-        for guess in guesses:
-            if isinstance(guess, Row) and key_of(source, source.tree) not in self.functions.listing:
-                self.functions.listing.add(key_of(source, source.tree))
-                raise Restart
-            if not guessed and not isinstance(guess, Row):
+
+def _settle_function(builder: Recursion, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
+    """Build a function until what its calls were taken to give is what it gives."""
+    failure: Unsupported | None = None
+    guessed = True  # what fails has to do with the guess: some call was taken to give it
+    names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
+    kinds = dict(zip(names, specs))
+    shared = () if entry.captured is None else entry.captured.shared
+    left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
+    may_be_text = returns_text(source.tree) or any(isinstance(kind, (TextSpec, PoolText)) for kind in specs)
+    guesses = GUESSES + (TEXTS if may_be_text else ()) + (LISTS if returns_list(source.tree) else ())
+    for guess in guesses:
+        if isinstance(guess, Row) and key_of(source, source.tree) not in builder.functions.listing:
+            builder.functions.listing.add(key_of(source, source.tree))
+            raise Restart
+        if not guessed and not isinstance(guess, Row):
+            continue
+        entry.known = [(guess, *left) if shared else guess]
+        for _ in range(_ROUNDS):
+            entry.assumed.clear()
+            try:
+                built = builder.nested(source, specs, entry)
+            except Unsupported as error:
+                failure, guessed = failure or error, bool(entry.assumed)
+                break
+            assert entry.attempt is not None
+            shapes = shapes_of(built.program, entry.attempt.row_results)
+            if _learnt(builder, entry, shapes, guess):
                 continue
-            entry.known = [(guess, *left) if shared else guess]
-            for _ in range(_ROUNDS):
-                entry.assumed.clear()
-                try:
-                    built = self.nested(source, specs, entry)
-                except Unsupported as error:
-                    failure, guessed = failure or error, bool(entry.assumed)
-                    break
-                assert entry.attempt is not None
-                shapes = shapes_of(built.program, entry.attempt.row_results)
-                if self._learnt(entry, shapes, guess):
-                    continue
-                actual = common(shapes, entry.assumed, source)
-                if all(assumed == actual for assumed in entry.assumed):
-                    entry.known, entry.attempt = [actual], None
-                    entry.program = replace(built.program, name=entry.name)
-                    return
-                entry.known = [actual]
-        raise failure or Unsupported(
-            source.span(source.tree), f"{source.name} gives values of different types", "give it one type of result"
-        )
+            actual = common(shapes, entry.assumed, source)
+            if all(assumed == actual for assumed in entry.assumed):
+                entry.known, entry.attempt = [actual], None
+                entry.program = replace(built.program, name=entry.name)
+                return
+            entry.known = [actual]
+    raise failure or Unsupported(
+        source.span(source.tree), f"{source.name} gives values of different types", "give it one type of result"
+    )
 
-    def _learnt(self, entry: Entry, shapes: list[Template], guess: Template) -> bool:
-        """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
-        for parts in zip(*(list(parts_of(shape)) for shape in shapes if shape is not None)):
-            layouts = [part.layout for part in parts if isinstance(part, Row)]
-            lists = [layout for layout in layouts if isinstance(layout, ListOf)]
-            known = next((one for one in lists if not has_gaps(one)), None)
-            told = {site: item for one in lists for site, item in told_by(one, known).items()}
-            if any(entry.items.get(site) != item for site, item in told.items()):
-                entry.items.update(told)
-                return True
-        others = [shape for shape in shapes if shape is not None]
-        shared = entry.captured is not None and entry.captured.shared
-        if entry.optional is None and guess is not None and len(others) == 1 and None in shapes and not shared:
-            entry.optional = Optional(others[0])
+
+def _learnt(builder: Recursion, entry: Entry, shapes: list[Template], guess: Template) -> bool:
+    """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
+    for parts in zip(*(list(parts_of(shape)) for shape in shapes if shape is not None)):
+        layouts = [part.layout for part in parts if isinstance(part, Row)]
+        lists = [layout for layout in layouts if isinstance(layout, ListOf)]
+        known = next((one for one in lists if not has_gaps(one)), None)
+        told = {site: item for one in lists for site, item in told_by(one, known).items()}
+        if any(entry.items.get(site) != item for site, item in told.items()):
+            entry.items.update(told)
             return True
-        return False
+    others = [shape for shape in shapes if shape is not None]
+    shared = entry.captured is not None and entry.captured.shared
+    if entry.optional is None and guess is not None and len(others) == 1 and None in shapes and not shared:
+        entry.optional = Optional(others[0])
+        return True
+    return False
 
-    def _gives(self, entry: Entry) -> Template:
-        """What a call gives, as far as it is known."""
-        if entry.optional is not None and entry.program is None:
-            entry.assumed.append(entry.optional)
-            return entry.optional
-        if entry.program is not None or entry.attempt is None:
-            return entry.known[0]
-        seen, rows = entry.attempt.emitter.results, entry.attempt.row_results
-        template = shape_of(seen[0], entry.attempt.emitter.buffers, rows) if seen else entry.known[0]
-        entry.assumed.append(template)
-        return template
+
+def _gives(builder: Recursion, entry: Entry) -> Template:
+    """What a call gives, as far as it is known."""
+    if entry.optional is not None and entry.program is None:
+        entry.assumed.append(entry.optional)
+        return entry.optional
+    if entry.program is not None or entry.attempt is None:
+        return entry.known[0]
+    seen, rows = entry.attempt.emitter.results, entry.attempt.row_results
+    template = shape_of(seen[0], entry.attempt.emitter.buffers, rows) if seen else entry.known[0]
+    entry.assumed.append(template)
+    return template
 
 
 def _is_strided(array: Array) -> bool:

@@ -15,10 +15,11 @@ from typing import Any
 
 from weft.frontend import arith, arrays, masks
 from weft.frontend.aliasing import Given
+from weft.frontend.dicts import added_columns, entry_columns, keep_result_order
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
-from weft.frontend.handover import Handover
+from weft.frontend.handover import Handover, argument_out, default_letters, out_nested, settle_lists, with_own_lists
 from weft.frontend.items import (
     classes_in,
     has_lists,
@@ -29,10 +30,11 @@ from weft.frontend.items import (
     template_of,
     types_in,
 )
-from weft.frontend.mixed import Mixed
+from weft.frontend.mixed import Mixed, hold_integers, show, tell_type, tested_late
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
+from weft.frontend.strings import materialised_text
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
@@ -91,35 +93,6 @@ class Results(Handover):
         self.finish(value, node)
         return False
 
-    def _containers_in(self, value: Value) -> Iterator[object]:
-        """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
-        if self.identity(value) in self.own:
-            return
-        if self.is_nested(value):
-            if row_of(value) is None:
-                yield self.identity(value)  # those among others are made once
-            return
-        if isinstance(value, Array) and value.is_list and value.view is not None:
-            if self.emitter.buffers[value.view.buffer].role is not Role.PARAM:
-                yield value.view.buffer
-        elif isinstance(value, Records):
-            yield value.growing.data[0]
-            if isinstance(value.item, ObjectType):
-                yield value.item.kind
-        elif isinstance(value, Dict):
-            yield value.place if value.table is None else value.table.index
-        elif isinstance(value, Struct) and value.row is not None:
-            yield value.kind  # two of them may be one object
-        elif isinstance(value, Keyed):
-            yield from self._containers_in(value.entries)
-        elif isinstance(value, (Tuple, Struct)):
-            if isinstance(value, Struct) or value.is_list:
-                yield id(value.fields) if isinstance(value, Struct) else id(value)
-            items = value.items if isinstance(value, Tuple) else value.fields.values()
-            for item in items:
-                if not isinstance(item, Slot):
-                    yield from self._containers_in(item)
-
     def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
         raise NotImplementedError
 
@@ -130,7 +103,7 @@ class Results(Handover):
         """Return `value` to the Python caller."""
         arrays = [id(array) for array in arrays_in(value)]
         self._returned_twice = len(set(arrays)) < len(arrays)
-        containers = list(self._containers_in(value))
+        containers = list(_containers_in(self, value))
         if len(set(containers)) < len(containers):
             raise self.unsupported(node, "the return of one list, dict or object in two places", "return it once")
         shown = [array.view.buffer for array in arrays_in(value) if array.view is not None]
@@ -138,25 +111,25 @@ class Results(Handover):
         self._returning = frozenset(shown) | {name for name in lazy if lazy.count(name) > 1}
         missing = _first_maybe(value)
         if missing is not None:
-            self._finish_maybe(value, missing, node)
+            _finish_maybe(self, value, missing, node)
             return
-        choice = next(self._choices_in(value), None)
+        choice = next(_choices_in(self, value), None)
         if choice is not None:
-            self._hold_integers_of(value)
-        if choice is not None and len(list(self._choices_in(value))) <= _MOST_BRANCHES:
+            _hold_integers_of(self, value)
+        if choice is not None and len(list(_choices_in(self, value))) <= _MOST_BRANCHES:
             branches = []
             before = self._late
-            tests = dict.fromkeys(part.test for part in self._choices_in(value))
-            self._late = before or {test: self.tested_late(test) for test in tests}
+            tests = dict.fromkeys(part.test for part in _choices_in(self, value))
+            self._late = before or {test: tested_late(self, test) for test in tests}
             test = self._late.get(choice.test, choice.test)
             for holds in (True, False):
                 with self.emitter.capture() as block:
-                    self.finish(self._decided(value, choice.test, holds), node)
+                    self.finish(_decided(self, value, choice.test, holds), node)
                 branches.append(tuple(block))
             self.emitter.emit(If(test, branches[0], branches[1], self.emitter.span))
             self._late = before
             return
-        kept = self._still_argument(value)
+        kept = _still_argument(self, value)
         if kept is not None:
             slot, argument, flag = kept
             with self.emitter.capture() as block:
@@ -166,9 +139,9 @@ class Results(Handover):
             self.finish(value, node)
             self.emitter.kept[slot] = known
             return
-        exchange = self._exchanged(value)
+        exchange = _exchanged(self, value)
         if exchange is None:
-            self._return(self.out(value, node), node)
+            _return(self, self.out(value, node), node)
             return
         # The names of two arguments may have changed places: put them back, and return the object that each denotes.
         first, second, flag = exchange
@@ -177,123 +150,11 @@ class Results(Handover):
                 self.emitter.buffers[name] = replace(self.emitter.buffers[name], role=Role.RESULT)
         with self.emitter.capture() as block:
             self.emitter.emit(Rebind((first, second), (second, first), self.emitter.span))
-            self._return(_with_buffers(self.out(value, node), {first: second, second: first}), node)
+            _return(self, _with_buffers(self.out(value, node), {first: second, second: first}), node)
         self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
-        self._return(self.out(value, node), node)
-
-    def _finish_maybe(self, value: Value, part: Maybe, node: ast.AST) -> None:
-        """Return a value of which a part may be None."""
-        sides: tuple[Value, Value] = (part.held, Object(None))
-        branches = []
-        for side in sides:
-            with self.emitter.capture() as block:
-                self.finish(_settled_maybe(value, part, side), node)
-            branches.append(tuple(block))
-        self.emitter.emit(If(part.there, branches[0], branches[1], self.emitter.span))
-
-    def _still_argument(self, value: Value) -> tuple[str, str, str] | None:
-        """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
-        for array in arrays_in(value):
-            view = array.view
-            kept = self.emitter.kept.get(view.buffer) if view is not None else None
-            if view is None or kept is None:
-                continue
-            if kept.flag is None:
-                self.emitter.decisions.flagged.add(kept.key)
-                raise Restart
-            return view.buffer, kept.param, kept.flag
-        return None
-
-    def _choices_in(self, value: Value) -> Iterator[Mixed]:
-        """The scalars of a result that are choices between types."""
-        for item in value.items if isinstance(value, Tuple) else ():
-            yield from self._choices_in(item)
-        if isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs:
-            yield self.mixed_exprs[id(value.expr)]
+        _return(self, self.out(value, node), node)
 
     _late: Mapping[Expr, Expr] = MappingProxyType({})  # the tests of the choices of the result at hand
-
-    def _hold_integers_of(self, value: Value) -> None:
-        for item in value.items if isinstance(value, Tuple) else ():
-            self._hold_integers_of(item)
-        if isinstance(value, Scalar):
-            self.hold_integers(value.expr)
-
-    def _decided(self, value: Value, test: Expr, holds: bool) -> Value:
-        """The value with one side taken of every choice by a test."""
-        if isinstance(value, Tuple):
-            return replace(value, items=tuple(self._decided(item, test, holds) for item in value.items))
-        choice = self.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
-        if choice is None or choice.test != test:
-            return value
-        return Scalar(choice.then if holds else choice.orelse)
-
-    def _return(self, out: Out, node: ast.AST) -> None:
-        views = [_positional(view) for view in _own_views(out)]
-        if self._returned_twice and len(views) > len(set(views)):
-            reason = f"the return of one view of {views[0].buffer} in two places"
-            raise self.unsupported(node, reason, "add .copy()")
-        out = self._with_changes(self.settle_lists(self.optional_result(out), node), node)
-        out = self.with_objects(out, node)
-        results = self.emitter.results
-        if out not in results:
-            results.append(out)
-        self.emitter.emit(Return(results.index(out), self.emitter.span))
-
-    def _with_changes(self, out: Out, node: ast.AST) -> Out:
-        """A result that first gives the arguments that have changed what they hold now."""
-        elsewhere = {given.name for given in self.with_own_lists(node)}
-        for name, (param, value) in self.changed.items():
-            if name in elsewhere:
-                continue
-            layout: ItemType | None
-            if isinstance(value, Dict) and value.table is not None:
-                layout, held = value.key, value.item
-                columns = self.added_columns(value, param) if value.is_set else self.entry_columns(value)
-            elif isinstance(value, Records) or (isinstance(value, Array) and value.growing is not None):
-                assert value.growing is not None
-                layout, held = value.item if isinstance(value, Records) else value.type, None
-                columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
-            else:
-                continue  # nothing was ever put into it
-            if layout is None or not all(column.type.weak for column in columns):
-                raise self.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
-            if any(has_texts(part) or has_names(part) for part in (layout, held)):
-                out = self._refilled(out, param, value, node)
-                continue
-            if not all(map(_is_plain, (layout, held))):
-                raise self.unsupported(node, f"such items put into the argument {name}", "make a new list", item=value)
-            kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
-            template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
-            plain = [self.plain_out(column, node) for column in columns]
-            kind = "deque" if isinstance(value, Records) and value.is_deque else kind
-            out = TupleOut(
-                (out, self.argument_out(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
-            )
-        return out
-
-    def _refilled(self, out: Out, param: str, value: Value, node: ast.AST) -> Out:
-        """A result that first gives an argument with strings or named tuples in it what it holds now."""
-        layouts = (value.key, value.item) if isinstance(value, Dict) else (getattr(value, "item", None),)
-        what = "strings" if any(map(has_texts, layouts)) else "named tuples"
-        if not isinstance(value, (Dict, Records)) or (isinstance(value, Dict) and value.is_set):
-            raise self.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
-        if isinstance(value, Records) and value.is_deque:
-            raise self.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
-        if any(map(has_objects, layouts)):
-            raise self.unsupported(node, "objects put into an argument", "make a new list or dict of them", item=value)
-        kind = "dict" if isinstance(value, Dict) else "list"
-        new = self._out_dict(value, node) if isinstance(value, Dict) else self._out_records(value, node)
-        return TupleOut((out, self.argument_out(param), new), named=f"weft.runtime.containers:refilled_{kind}")
-
-    def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
-        """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
-        named = {array.view.buffer for array in arrays_in(value) if array.view is not None}
-        for pair, flag in self.swap_flags.items():
-            if pair & named:
-                first, second = sorted(pair)
-                return first, second, flag
-        return None
 
     swap_flags: dict[frozenset[str], str]
 
@@ -307,7 +168,7 @@ class Results(Handover):
         if text is not None:
             return text
         if self.identity(value) in self.own:
-            return self.argument_out(self.own[self.identity(value) or ""])
+            return argument_out(self, self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
         if isinstance(value, Dict) and self.identity(value) in self.argument_of:
@@ -315,7 +176,7 @@ class Results(Handover):
             raise self.unsupported(node, reason, "return a copy of it")
         value = masks.settled(value, self.emitter)
         if self.is_nested(value):
-            return self.out_nested(value, node)
+            return out_nested(self, value, node)
         if is_member(value):
             value = self.member(value)
         if isinstance(value, Object):
@@ -325,17 +186,17 @@ class Results(Handover):
                 return ConstOut(repr(value.value))
             raise self.unsupported(node, f"the return of {value.value!r}")
         if isinstance(value, Text):
-            return self._out_text(value, node)
+            return _out_text(self, value, node)
         if isinstance(value, Member):
-            return self._out_member(value, node)
+            return _out_member(self, value, node)
         if isinstance(value, Scalar):
             lost = self.lost(value.expr)
             if lost is not None:
-                self.tell_type(lost)
-            self.show(value.expr)
+                tell_type(self, lost)
+            show(self, value.expr)
             choice = self.mixed_exprs.get(id(value.expr))
             if choice is not None:
-                self.hold_integers(value.expr)
+                hold_integers(self, value.expr)
                 told = Scalar(arith.cast(choice.test, PYBOOL))
                 parts = (Scalar(choice.then), Scalar(choice.orelse), told)
                 items = tuple(self.out(part, node) for part in parts)
@@ -349,186 +210,349 @@ class Results(Handover):
             raise self.unsupported(node, "the return of a deque of which nothing is known", "return a list")
         if isinstance(value, Tuple):
             named = "" if value.named is None else f"{value.named.__module__}:{value.named.__qualname__}"
-            self._need_names(() if value.named is None else (value.named,), node)
+            _need_names(self, () if value.named is None else (value.named,), node)
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
-            return self._out_array(value, node)
+            return _out_array(self, value, node)
         if isinstance(value, Records) and value.growing.limit is not None:
             raise self.unsupported(node, "the return of a deque with maxlen", "return a list of its items")
         if isinstance(value, Records) and isinstance(value.item, ObjectType) and not value.is_deque:
-            return self._out_objects(value, value.item.kind, node)
+            return _out_objects(self, value, value.item.kind, node)
         if isinstance(value, (Records, Dict)) and has_objects(value.item):
             raise self.unsupported(node, "the return of objects in a container", "return their attributes")
         if isinstance(value, Records):
-            return self._out_records(value, node)
+            return _out_records(self, value, node)
         if isinstance(value, Dict):
-            return self._out_dict(value, node)
+            return _out_dict(self, value, node)
         if isinstance(value, Struct):
-            return self._out_object(value, node)
+            return _out_object(self, value, node)
         if isinstance(value, Keyed):
-            return self._out_keyed(value, node)
+            return _out_keyed(self, value, node)
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
         raise self.unsupported(node, "the return of this", value=value)
 
-    def _out_records(self, value: Records, node: ast.AST) -> Out:
-        maker = "deque_of" if value.is_deque else "list_of"
-        self._need_names(classes_in(value.item), node)
-        columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
-        return self._out_container(maker, [template_of(value.item)], as_either([value.item], columns), node)
-
-    def _out_dict(self, value: Dict, node: ast.AST) -> Out:
-        if value.table is None:
-            if value.default is not None:
-                raise self.unsupported(node, "the return of an empty defaultdict", "return None instead")
-            kind = "set" if value.is_set else "dict"
-            if value.movable:
-                return TupleOut((), named="collections:OrderedDict")
-            return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
-        self._need_names([*classes_in(value.key), *classes_in(value.item)], node)
-        templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
-        if value.is_set:
-            self.keep_result_order(value)
-        columns = as_either([value.key, value.item], self.entry_columns(value))
-        if value.movable:
-            return self._out_container("ordered_of", templates, columns, node)
-        if value.counts:
-            return self._out_container("counter_of", templates, columns, node)
-        if value.default is not None:
-            self.default_letters(value.default, node)
-        if isinstance(value.default, Scalar):
-            kind = "float" if value.default.type.dtype.is_inexact else "int"
-            return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
-        return self._out_container("set_of" if value.is_set else "dict_of", templates, columns, node)
-
-    def _need_names(self, kinds: Iterable[type], node: ast.AST) -> None:
-        """Results find the classes of their parts by name: one that its module has otherwise is refused."""
-        for kind in kinds:
-            if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
-                reason = f"the return of {kind.__name__} objects, whose class its module does not have by that name"
-                raise self.unsupported(node, reason, "give the class the name it is assigned to")
-
-    def _out_object(self, value: Struct, node: ast.AST) -> Out:
-        """An object for the caller: a dataclass, made anew from its fields."""
-        kind = value.kind
-        plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
-        names = [entry.name for entry in dataclasses.fields(kind)] if plain else []
-        given = value.fields if value.row is None else self.emitter.decisions.objects[kind]
-        if not plain or set(names) != set(given) or "<locals>" in kind.__qualname__:
-            raise self.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
-        self._need_names((kind,), node)
-        items = tuple(self.out(self.field(value, name, node), node) for name in names)
-        return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
-
-    def _out_keyed(self, value: Keyed, node: ast.AST) -> Out:
-        """A dict for the caller, by the names of its entries."""
-        names = tuple(value.entries.fields)
-        items = (self.out(self.field(value.entries, name, node), node) for name in names)
-        return TupleOut((ConstOut(repr(names)), *items), named="weft.runtime.containers:dict_by_names")
-
-    def _out_objects(self, value: Records, kind: type, node: ast.AST) -> Out:
-        """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""
-        layouts = self.emitter.decisions.objects[kind]
-        here = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
-        if not here or any(has_lists(of) or has_texts(of) or has_objects(of) for of in layouts.values()):
-            raise self.unsupported(node, f"the return of objects of type {kind.__name__}", "return their attributes")
-        pool = Cells(self.emitter, self.pools[kind])
-        columns = as_either(layouts.values(), self.columns(pool, len(pool.growing.data)))
-        templates = "(" + "".join(f"{template_of(of)}, " for of in layouts.values()) + ")"
-        constants = (f"={kind.__module__}|{kind.__qualname__}", tuple(layouts))
-        items: list[Out] = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
-        rows = self.columns(Cells(self.emitter, value.growing), 1)
-        items += [self._out_array(column, node) for column in (*rows, *columns)]
-        return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")
-
-    def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
-        """What a maker of weft.runtime.containers makes of these columns."""
-        names = [name for text in constants for name in _class_names(ast.literal_eval(text))]
-        if any("." in name for name in names):
-            raise self.unsupported(node, "the return of members of a class inside another", "return their values")
-        if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
-            if any("-1" in text for text in constants):
-                raise self.unsupported(node, "the return of strings beside numbers of two types", "convert these")
-            count = self.pool.cells.last()
-            codes = Array((count,), CODE, lambda at: Read(self.pool.buffer, at, CODE))
-            plain = [part == 0 for text in constants for part in _number_parts(ast.literal_eval(text))]
-            shown = [column if keep else replace(column, is_list=False) for column, keep in zip(columns, plain)]
-            items = [ConstOut(repr(maker)), self._out_array(codes, node), ConstOut(str(len(constants)))]
-            items += [*map(ConstOut, constants), *(self._out_array(column, node) for column in shown)]
-            return TupleOut(tuple(items), named="weft.runtime.containers:with_texts")
-        items = [*(ConstOut(text) for text in constants), *(self._out_array(column, node) for column in columns)]
-        return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
-
-    def _out_member(self, value: Member, node: ast.AST) -> Out:
-        if "." in value.kind.__qualname__:
-            raise self.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
-        self._need_names((value.kind,), node)
-        name = ConstOut(repr(f"{value.kind.__module__}:{value.kind.__qualname__}"))
-        return TupleOut((name, self.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
-
-    def _out_text(self, value: Text, node: ast.AST) -> Out:
-        buffer = self.emitter.buffers.get(value.buffer)
-        whole = value.start == ZERO and value.step == 1 and buffer is not None and buffer.shape == (value.length,)
-        if whole and buffer is not None and self.text_kinds.get(buffer.name) == value.kind:
-            return ArrayOut(buffer.name)
-        maker = {"str": "text_of", "bytes": "bytes_of", "bytearray": "bytearray_of"}[value.kind]
-        out = self._out_array(self.materialised_text(value), node)
-        return TupleOut((out,), named=f"weft.runtime.texts:{maker}")
-
     def plain_out(self, column: Array, node: ast.AST) -> Out:
-        return self._out_array(replace(column, is_list=False), node, packed=True)
-
-    def _out_array(self, value: Array, node: ast.AST, packed: bool = False) -> Out:
-        emitter = self.emitter
-        if value.view is not None and value.view.argument is not None:
-            return ArgumentOut(value.view.argument)
-        if value.fixed:
-            raise self.unsupported(node, "the return of an array that must not be written", "add .copy()")
-        if not value.rank and not value.is_list:
-            raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
-        if value.growing is not None:
-            value = arrays.materialise(value, emitter, "result")
-        if value.view is None:
-            arrays.keepable(value, emitter)
-            if value.origin is not None and self._shown(value.origin):
-                raise self.unsupported(node, "the return of such a view of an argument or of a result", "add .copy()")
-            value = arrays.materialise(value, emitter, "result")
-        if value.view is not None and not value.view.whole and not emitter.buffers[value.view.buffer].rank:
-            # A number with axes of extent 1 around it, as keepdims gives: a number has no memory of its own.
-            value = arrays.materialise(replace(value, view=None), emitter, "result")
-        if value.view is not None and value.view.buffer in emitter.array_memory and not packed:
-            # A part of an array in a container: that array is not returned, or Python does it.
-            source = value.view.buffer
-            value = arrays.materialise(value, emitter, "result")
-            emitter.note_given(emitter.blocks[-1][-1], Given(value.view.buffer, source))  # type: ignore[union-attr]
-        view = value.view
-        assert view is not None
-        buffer = emitter.buffers[view.buffer]
-        if buffer.role is Role.LOCAL:
-            emitter.buffers[buffer.name] = replace(buffer, role=Role.RESULT)
-        if buffer.role is Role.PARAM and buffer.name in self.swapped and not self._flagged(buffer.name):
-            raise self.unsupported(
-                node, "the return of an argument that was swapped with another array", "return a copy"
-            )
-        if view.whole:
-            return ArrayOut(buffer.name, as_list=value.is_list and buffer.role is not Role.PARAM)
-        if value.is_list:
-            if buffer.role is Role.PARAM:
-                raise self.unsupported(node, "the return of a part of a list argument")
-            return self._out_array(arrays.materialise(value, emitter, "result"), node)
-        dims, at = emitter.domain(value.shape)
-        return ViewOut(buffer.name, dims, view.index(at))
-
-    def _shown(self, buffer: str) -> bool:
-        """Whether the caller can see the memory of a buffer otherwise: it is an argument's or is returned as well."""
-        role = self.emitter.buffers[buffer].role
-        return role is not Role.LOCAL or buffer in self.emitter.kept or buffer in self._returning
+        return _out_array(self, replace(column, is_list=False), node, packed=True)
 
     _returning: frozenset[str] = frozenset()
     swapped: set[str]
 
-    def _flagged(self, buffer: str) -> bool:
-        return any(buffer in pair for pair in self.swap_flags)
+
+def _containers_in(builder: Results, value: Value) -> Iterator[object]:
+    """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
+    if builder.identity(value) in builder.own:
+        return
+    if builder.is_nested(value):
+        if row_of(value) is None:
+            yield builder.identity(value)  # those among others are made once
+        return
+    if isinstance(value, Array) and value.is_list and value.view is not None:
+        if builder.emitter.buffers[value.view.buffer].role is not Role.PARAM:
+            yield value.view.buffer
+    elif isinstance(value, Records):
+        yield value.growing.data[0]
+        if isinstance(value.item, ObjectType):
+            yield value.item.kind
+    elif isinstance(value, Dict):
+        yield value.place if value.table is None else value.table.index
+    elif isinstance(value, Struct) and value.row is not None:
+        yield value.kind  # two of them may be one object
+    elif isinstance(value, Keyed):
+        yield from _containers_in(builder, value.entries)
+    elif isinstance(value, (Tuple, Struct)):
+        if isinstance(value, Struct) or value.is_list:
+            yield id(value.fields) if isinstance(value, Struct) else id(value)
+        items = value.items if isinstance(value, Tuple) else value.fields.values()
+        for item in items:
+            if not isinstance(item, Slot):
+                yield from _containers_in(builder, item)
+
+
+def _finish_maybe(builder: Results, value: Value, part: Maybe, node: ast.AST) -> None:
+    """Return a value of which a part may be None."""
+    sides: tuple[Value, Value] = (part.held, Object(None))
+    branches = []
+    for side in sides:
+        with builder.emitter.capture() as block:
+            builder.finish(_settled_maybe(value, part, side), node)
+        branches.append(tuple(block))
+    builder.emitter.emit(If(part.there, branches[0], branches[1], builder.emitter.span))
+
+
+def _still_argument(builder: Results, value: Value) -> tuple[str, str, str] | None:
+    """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
+    for array in arrays_in(value):
+        view = array.view
+        kept = builder.emitter.kept.get(view.buffer) if view is not None else None
+        if view is None or kept is None:
+            continue
+        if kept.flag is None:
+            builder.emitter.decisions.flagged.add(kept.key)
+            raise Restart
+        return view.buffer, kept.param, kept.flag
+    return None
+
+
+def _choices_in(builder: Results, value: Value) -> Iterator[Mixed]:
+    """The scalars of a result that are choices between types."""
+    for item in value.items if isinstance(value, Tuple) else ():
+        yield from _choices_in(builder, item)
+    if isinstance(value, Scalar) and id(value.expr) in builder.mixed_exprs:
+        yield builder.mixed_exprs[id(value.expr)]
+
+
+def _hold_integers_of(builder: Results, value: Value) -> None:
+    for item in value.items if isinstance(value, Tuple) else ():
+        _hold_integers_of(builder, item)
+    if isinstance(value, Scalar):
+        hold_integers(builder, value.expr)
+
+
+def _decided(builder: Results, value: Value, test: Expr, holds: bool) -> Value:
+    """The value with one side taken of every choice by a test."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_decided(builder, item, test, holds) for item in value.items))
+    choice = builder.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
+    if choice is None or choice.test != test:
+        return value
+    return Scalar(choice.then if holds else choice.orelse)
+
+
+def _return(builder: Results, out: Out, node: ast.AST) -> None:
+    views = [_positional(view) for view in _own_views(out)]
+    if builder._returned_twice and len(views) > len(set(views)):
+        reason = f"the return of one view of {views[0].buffer} in two places"
+        raise builder.unsupported(node, reason, "add .copy()")
+    out = _with_changes(builder, settle_lists(builder, builder.optional_result(out), node), node)
+    out = builder.with_objects(out, node)
+    results = builder.emitter.results
+    if out not in results:
+        results.append(out)
+    builder.emitter.emit(Return(results.index(out), builder.emitter.span))
+
+
+def _with_changes(builder: Results, out: Out, node: ast.AST) -> Out:
+    """A result that first gives the arguments that have changed what they hold now."""
+    elsewhere = {given.name for given in with_own_lists(builder, node)}
+    for name, (param, value) in builder.changed.items():
+        if name in elsewhere:
+            continue
+        layout: ItemType | None
+        if isinstance(value, Dict) and value.table is not None:
+            layout, held = value.key, value.item
+            columns = added_columns(builder, value, param) if value.is_set else entry_columns(builder, value)
+        elif isinstance(value, Records) or (isinstance(value, Array) and value.growing is not None):
+            assert value.growing is not None
+            layout, held = value.item if isinstance(value, Records) else value.type, None
+            columns = builder.columns(Cells(builder.emitter, value.growing), len(value.growing.data))
+        else:
+            continue  # nothing was ever put into it
+        if layout is None or not all(column.type.weak for column in columns):
+            raise builder.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
+        if any(has_texts(part) or has_names(part) for part in (layout, held)):
+            out = _refilled(builder, out, param, value, node)
+            continue
+        if not all(map(_is_plain, (layout, held))):
+            raise builder.unsupported(node, f"such items put into the argument {name}", "make a new list", item=value)
+        kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
+        template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
+        plain = [builder.plain_out(column, node) for column in columns]
+        kind = "deque" if isinstance(value, Records) and value.is_deque else kind
+        out = TupleOut(
+            (out, argument_out(builder, param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
+        )
+    return out
+
+
+def _refilled(builder: Results, out: Out, param: str, value: Value, node: ast.AST) -> Out:
+    """A result that first gives an argument with strings or named tuples in it what it holds now."""
+    layouts = (value.key, value.item) if isinstance(value, Dict) else (getattr(value, "item", None),)
+    what = "strings" if any(map(has_texts, layouts)) else "named tuples"
+    if not isinstance(value, (Dict, Records)) or (isinstance(value, Dict) and value.is_set):
+        raise builder.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
+    if isinstance(value, Records) and value.is_deque:
+        raise builder.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
+    if any(map(has_objects, layouts)):
+        raise builder.unsupported(node, "objects put into an argument", "make a new list or dict of them", item=value)
+    kind = "dict" if isinstance(value, Dict) else "list"
+    new = _out_dict(builder, value, node) if isinstance(value, Dict) else _out_records(builder, value, node)
+    return TupleOut((out, argument_out(builder, param), new), named=f"weft.runtime.containers:refilled_{kind}")
+
+
+def _exchanged(builder: Results, value: Value) -> tuple[str, str, str] | None:
+    """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
+    named = {array.view.buffer for array in arrays_in(value) if array.view is not None}
+    for pair, flag in builder.swap_flags.items():
+        if pair & named:
+            first, second = sorted(pair)
+            return first, second, flag
+    return None
+
+
+def _out_records(builder: Results, value: Records, node: ast.AST) -> Out:
+    maker = "deque_of" if value.is_deque else "list_of"
+    _need_names(builder, classes_in(value.item), node)
+    columns = builder.columns(Cells(builder.emitter, value.growing), len(value.growing.data))
+    return _out_container(builder, maker, [template_of(value.item)], as_either([value.item], columns), node)
+
+
+def _out_dict(builder: Results, value: Dict, node: ast.AST) -> Out:
+    if value.table is None:
+        if value.default is not None:
+            raise builder.unsupported(node, "the return of an empty defaultdict", "return None instead")
+        kind = "set" if value.is_set else "dict"
+        if value.movable:
+            return TupleOut((), named="collections:OrderedDict")
+        return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
+    _need_names(builder, [*classes_in(value.key), *classes_in(value.item)], node)
+    templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
+    if value.is_set:
+        keep_result_order(builder, value)
+    columns = as_either([value.key, value.item], entry_columns(builder, value))
+    if value.movable:
+        return _out_container(builder, "ordered_of", templates, columns, node)
+    if value.counts:
+        return _out_container(builder, "counter_of", templates, columns, node)
+    if value.default is not None:
+        default_letters(builder, value.default, node)
+    if isinstance(value.default, Scalar):
+        kind = "float" if value.default.type.dtype.is_inexact else "int"
+        return _out_container(builder, "defaultdict_of", [repr(kind), *templates], columns, node)
+    return _out_container(builder, "set_of" if value.is_set else "dict_of", templates, columns, node)
+
+
+def _need_names(builder: Results, kinds: Iterable[type], node: ast.AST) -> None:
+    """Results find the classes of their parts by name: one that its module has otherwise is refused."""
+    for kind in kinds:
+        if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
+            reason = f"the return of {kind.__name__} objects, whose class its module does not have by that name"
+            raise builder.unsupported(node, reason, "give the class the name it is assigned to")
+
+
+def _out_object(builder: Results, value: Struct, node: ast.AST) -> Out:
+    """An object for the caller: a dataclass, made anew from its fields."""
+    kind = value.kind
+    plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
+    names = [entry.name for entry in dataclasses.fields(kind)] if plain else []
+    given = value.fields if value.row is None else builder.emitter.decisions.objects[kind]
+    if not plain or set(names) != set(given) or "<locals>" in kind.__qualname__:
+        raise builder.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
+    _need_names(builder, (kind,), node)
+    items = tuple(builder.out(builder.field(value, name, node), node) for name in names)
+    return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
+
+
+def _out_keyed(builder: Results, value: Keyed, node: ast.AST) -> Out:
+    """A dict for the caller, by the names of its entries."""
+    names = tuple(value.entries.fields)
+    items = (builder.out(builder.field(value.entries, name, node), node) for name in names)
+    return TupleOut((ConstOut(repr(names)), *items), named="weft.runtime.containers:dict_by_names")
+
+
+def _out_objects(builder: Results, value: Records, kind: type, node: ast.AST) -> Out:
+    """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""
+    layouts = builder.emitter.decisions.objects[kind]
+    here = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+    if not here or any(has_lists(of) or has_texts(of) or has_objects(of) for of in layouts.values()):
+        raise builder.unsupported(node, f"the return of objects of type {kind.__name__}", "return their attributes")
+    pool = Cells(builder.emitter, builder.pools[kind])
+    columns = as_either(layouts.values(), builder.columns(pool, len(pool.growing.data)))
+    templates = "(" + "".join(f"{template_of(of)}, " for of in layouts.values()) + ")"
+    constants = (f"={kind.__module__}|{kind.__qualname__}", tuple(layouts))
+    items: list[Out] = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
+    rows = builder.columns(Cells(builder.emitter, value.growing), 1)
+    items += [_out_array(builder, column, node) for column in (*rows, *columns)]
+    return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")
+
+
+def _out_container(builder: Results, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
+    """What a maker of weft.runtime.containers makes of these columns."""
+    names = [name for text in constants for name in _class_names(ast.literal_eval(text))]
+    if any("." in name for name in names):
+        raise builder.unsupported(node, "the return of members of a class inside another", "return their values")
+    if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
+        if any("-1" in text for text in constants):
+            raise builder.unsupported(node, "the return of strings beside numbers of two types", "convert these")
+        count = builder.pool.cells.last()
+        codes = Array((count,), CODE, lambda at: Read(builder.pool.buffer, at, CODE))
+        plain = [part == 0 for text in constants for part in _number_parts(ast.literal_eval(text))]
+        shown = [column if keep else replace(column, is_list=False) for column, keep in zip(columns, plain)]
+        items = [ConstOut(repr(maker)), _out_array(builder, codes, node), ConstOut(str(len(constants)))]
+        items += [*map(ConstOut, constants), *(_out_array(builder, column, node) for column in shown)]
+        return TupleOut(tuple(items), named="weft.runtime.containers:with_texts")
+    items = [*(ConstOut(text) for text in constants), *(_out_array(builder, column, node) for column in columns)]
+    return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
+
+
+def _out_member(builder: Results, value: Member, node: ast.AST) -> Out:
+    if "." in value.kind.__qualname__:
+        raise builder.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
+    _need_names(builder, (value.kind,), node)
+    name = ConstOut(repr(f"{value.kind.__module__}:{value.kind.__qualname__}"))
+    return TupleOut((name, builder.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
+
+
+def _out_text(builder: Results, value: Text, node: ast.AST) -> Out:
+    buffer = builder.emitter.buffers.get(value.buffer)
+    whole = value.start == ZERO and value.step == 1 and buffer is not None and buffer.shape == (value.length,)
+    if whole and buffer is not None and builder.text_kinds.get(buffer.name) == value.kind:
+        return ArrayOut(buffer.name)
+    maker = {"str": "text_of", "bytes": "bytes_of", "bytearray": "bytearray_of"}[value.kind]
+    out = _out_array(builder, materialised_text(builder, value), node)
+    return TupleOut((out,), named=f"weft.runtime.texts:{maker}")
+
+
+def _out_array(builder: Results, value: Array, node: ast.AST, packed: bool = False) -> Out:
+    emitter = builder.emitter
+    if value.view is not None and value.view.argument is not None:
+        return ArgumentOut(value.view.argument)
+    if value.fixed:
+        raise builder.unsupported(node, "the return of an array that must not be written", "add .copy()")
+    if not value.rank and not value.is_list:
+        raise builder.unsupported(node, "the return of an array of rank 0", "add [()]")
+    if value.growing is not None:
+        value = arrays.materialise(value, emitter, "result")
+    if value.view is None:
+        arrays.keepable(value, emitter)
+        if value.origin is not None and _shown(builder, value.origin):
+            raise builder.unsupported(node, "the return of such a view of an argument or of a result", "add .copy()")
+        value = arrays.materialise(value, emitter, "result")
+    if value.view is not None and not value.view.whole and not emitter.buffers[value.view.buffer].rank:
+        # A number with axes of extent 1 around it, as keepdims gives: a number has no memory of its own.
+        value = arrays.materialise(replace(value, view=None), emitter, "result")
+    if value.view is not None and value.view.buffer in emitter.array_memory and not packed:
+        # A part of an array in a container: that array is not returned, or Python does it.
+        source = value.view.buffer
+        value = arrays.materialise(value, emitter, "result")
+        emitter.note_given(emitter.blocks[-1][-1], Given(value.view.buffer, source))  # type: ignore[union-attr]
+    view = value.view
+    assert view is not None
+    buffer = emitter.buffers[view.buffer]
+    if buffer.role is Role.LOCAL:
+        emitter.buffers[buffer.name] = replace(buffer, role=Role.RESULT)
+    if buffer.role is Role.PARAM and buffer.name in builder.swapped and not _flagged(builder, buffer.name):
+        raise builder.unsupported(
+            node, "the return of an argument that was swapped with another array", "return a copy"
+        )
+    if view.whole:
+        return ArrayOut(buffer.name, as_list=value.is_list and buffer.role is not Role.PARAM)
+    if value.is_list:
+        if buffer.role is Role.PARAM:
+            raise builder.unsupported(node, "the return of a part of a list argument")
+        return _out_array(builder, arrays.materialise(value, emitter, "result"), node)
+    dims, at = emitter.domain(value.shape)
+    return ViewOut(buffer.name, dims, view.index(at))
+
+
+def _shown(builder: Results, buffer: str) -> bool:
+    """Whether the caller can see the memory of a buffer otherwise: it is an argument's or is returned as well."""
+    role = builder.emitter.buffers[buffer].role
+    return role is not Role.LOCAL or buffer in builder.emitter.kept or buffer in builder._returning
+
+
+def _flagged(builder: Results, buffer: str) -> bool:
+    return any(buffer in pair for pair in builder.swap_flags)
 
 
 def _is_plain(layout: ItemType | None) -> bool:

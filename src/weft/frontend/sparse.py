@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from weft.frontend import arrays
-from weft.frontend.carried import PARTS
+from weft.frontend.carried import PARTS, change_carried
 from weft.frontend.models.formats import Diagonal
 from weft.frontend.models.further import BSR, DIA
 from weft.frontend.models.given import Given, model_of, model_with
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.models.tensors import Coordinates, Line, Tensor
 from weft.frontend.sparse_functions import SparseFunctions
-from weft.frontend.sparse_making import MODELS, is_model
+from weft.frontend.sparse_making import MODELS, check_places, check_structure, is_lent, is_model
+from weft.frontend.structs import settled_array
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
@@ -70,7 +71,7 @@ class SparseObjects(SparseFunctions):
         if not is_sparse(base.sample):
             return base
         if base.sample.ndim != 2:
-            return self._coordinates(base, node)
+            return _coordinates(self, base, node)
         form: str = base.sample.format
         fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in _FIELDS[form]}
         extents = Instance(base.argument, (*base.path, "shape"), base.sample.shape)
@@ -80,72 +81,12 @@ class SparseObjects(SparseFunctions):
         fields["in_order"] = Scalar(boolean(False))
         if form == "coo":
             fields["begin"] = Object(None)
-        self._hold_together(form, fields)
+        _hold_together(self, form, fields)
         self.sparse_arguments.append(fields)
         return Struct(_ARGUMENTS[form], fields, self.emitter.blocks[-1])
 
-    def _coordinates(self, base: Instance, node: ast.AST) -> Value:
-        """The object for an argument of one or three dimensions, whose coordinates are inside."""
-
-        def parts(name: str, held: Any) -> list[Any]:
-            whole = Instance(base.argument, (*base.path, name), held)
-            return [self.instance_attribute(whole, str(place), node) for place in range(base.sample.ndim)]
-
-        places, sizes = parts("coords", base.sample.coords), parts("shape", base.sample.shape)
-        data: Any = self.instance_attribute(base, "data", node)
-        for place, size in zip(places, sizes):
-            self.emitter.same_size(place.shape[0], data.shape[0], "RuntimeError", "")
-            self._check_places(place, size.expr)
-        kind: type
-        if base.sample.ndim == 1:
-            kind, fields = Line, {"col": places[0], "data": data, "extent": sizes[0]}
-        else:
-            named = dict(zip(("first", "second", "third"), places))
-            kind, fields = Tensor, {**named, "data": data, "extents": Tuple(tuple(sizes))}
-        self.sparse_arguments.append(fields)
-        return Struct(kind, fields, self.emitter.blocks[-1])
-
     #: The fields of those arguments.
     sparse_arguments: list[dict[str, Any]]
-
-    def _is_argument(self, value: Struct) -> bool:
-        return any(value.fields is fields for fields in self.sparse_arguments)
-
-    def _hold_together(self, form: str, fields: dict[str, Any]) -> None:
-        """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
-        emitter = self.emitter
-        first, data = fields[_FIELDS[form][0]], fields["data"]
-        if form == "dia":
-            emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
-            return
-        index = fields[_FIELDS[form][1]]
-        emitter.same_size(index.shape[0], data.shape[0], "RuntimeError", "")
-        if form == "coo":
-            emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
-            for array, size in ((first, "rows"), (index, "columns")):
-                self._check_places(array, fields[size].expr)
-            return
-        major = fields["columns" if form == "csc" else "rows"].expr
-        minor = fields["rows" if form == "csc" else "columns"].expr
-        if form == "bsr":  # as many rows and columns of blocks
-            major, minor = (self._blocks(size, extent) for size, extent in zip((major, minor), data.shape[1:]))
-        emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
-        start, end = (Cast(first.element((at,)), INT) for at in (ZERO, major))
-        emitter.check(Op("eq", (start, ZERO), BOOL), MALFORMED, "index pointer should start with 0")
-        # Arrays with room behind the last entry are fine, and rare.
-        test = Op("ge", (end, data.shape[0]), BOOL)
-        emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
-        message = "Last value of index pointer should be less than the size of index and data arrays"
-        emitter.check(Op("le", (end, data.shape[0]), BOOL), MALFORMED, message)
-        self.check_structure(first, index, major, minor)
-
-    def _blocks(self, size: Expr, extent: Expr) -> Expr:
-        """How many blocks of an extent there are in a size."""
-        emitter = self.emitter
-        count = emitter.derived(Op("floordiv", (size, extent), INT))
-        whole = Op("eq", (Op("mul", (count, extent), INT), size), BOOL)
-        emitter.guards.append(Check((), whole, "RuntimeError", "", (), emitter.span))
-        return count
 
     def out(self, value: Value, node: ast.AST) -> Out:
         given = model_with(value.kind) if isinstance(value, Struct) else None
@@ -160,9 +101,9 @@ class SparseObjects(SparseFunctions):
         if value.kind is Matrix:
             dense = self._own(self.field(value, "A", node), "dense")
             return TupleOut((super().out(dense, node),), named="weft.runtime.containers:matrix_of")
-        if self._is_argument(value):
+        if _is_argument(self, value):
             raise self.unsupported(node, "the return of an argument that is a sparse matrix", "return a copy")
-        if self._is_lent(value):
+        if is_lent(self, value):
             raise self.unsupported(node, "the return of a sparse matrix made of arguments", "add .copy()")
         if issubclass(value.kind, Coordinates):
             return self._out_coordinates(value, node)
@@ -213,28 +154,16 @@ class SparseObjects(SparseFunctions):
         if not issubclass(base.kind, Sparse) or held is None or base.block is None:
             super().store_attribute(base, name, value, node)
             return
-        if name != "data" or base.block is not self.emitter.blocks[-1] or self._is_argument(base):
+        if name != "data" or base.block is not self.emitter.blocks[-1] or _is_argument(self, base):
             raise self.unsupported(node, f"an assignment to {name} of a sparse matrix here", "build a new one")
         if not isinstance(value, Array) or value.rank != 1 or value.is_list or not isinstance(held, Array):
             raise self.unsupported(node, "these values for a sparse matrix", value=value)
         self.emitter.same_size(value.shape[0], held.shape[0], "RuntimeError", "")
-        new = self._settled_array(value, name) if value.view is None else value
+        new = settled_array(self, value, name) if value.view is None else value
         if self.is_carried(base):
-            self.change_carried(base, {name: new}, node)
+            change_carried(self, base, {name: new}, node)
         else:
             base.fields[name] = new
-
-    def _replaced(self, base: Struct, name: str, node: ast.AST) -> Value:
-        """base.name() that changes the object: new arrays for it, where nobody has branched since it was made."""
-        if base.block is not self.emitter.blocks[-1] or self._is_argument(base):
-            raise self.unsupported(node, f"{name}() of a sparse matrix here", "work on a copy")
-        made = self.struct_method(base, _IN_PLACE[name], [], {}, node)
-        assert isinstance(made, Struct)
-        if self.is_carried(base):
-            self.change_carried(base, made.fields, node)
-        else:
-            base.fields.update(made.fields)
-        return Object(None)
 
     # --- functions and indices ----------------------------------------------------------------------------------------
 
@@ -247,7 +176,7 @@ class SparseObjects(SparseFunctions):
             values = super()._call_object(getattr(np, name), [super().field(kept, "data", node)], {}, node)
             return self.struct_method(kept, "with_data", [values], {}, node)
         if issubclass(base.kind, Sparse) and name in _IN_PLACE and not args and not kwargs:
-            return self._replaced(base, name, node)
+            return _replaced(self, base, name, node)
         return super().struct_method(base, name, args, kwargs, node)
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
@@ -290,3 +219,80 @@ class SparseObjects(SparseFunctions):
                 self.at(node)
                 return self.struct_method(base, "compared", [other, Object(name[mirrored])], {}, node)
         return super()._comparison(op, left, right, node)
+
+
+def _coordinates(builder: SparseObjects, base: Instance, node: ast.AST) -> Value:
+    """The object for an argument of one or three dimensions, whose coordinates are inside."""
+
+    def parts(name: str, held: Any) -> list[Any]:
+        whole = Instance(base.argument, (*base.path, name), held)
+        return [builder.instance_attribute(whole, str(place), node) for place in range(base.sample.ndim)]
+
+    places, sizes = parts("coords", base.sample.coords), parts("shape", base.sample.shape)
+    data: Any = builder.instance_attribute(base, "data", node)
+    for place, size in zip(places, sizes):
+        builder.emitter.same_size(place.shape[0], data.shape[0], "RuntimeError", "")
+        check_places(builder, place, size.expr)
+    kind: type
+    if base.sample.ndim == 1:
+        kind, fields = Line, {"col": places[0], "data": data, "extent": sizes[0]}
+    else:
+        named = dict(zip(("first", "second", "third"), places))
+        kind, fields = Tensor, {**named, "data": data, "extents": Tuple(tuple(sizes))}
+    builder.sparse_arguments.append(fields)
+    return Struct(kind, fields, builder.emitter.blocks[-1])
+
+
+def _is_argument(builder: SparseObjects, value: Struct) -> bool:
+    return any(value.fields is fields for fields in builder.sparse_arguments)
+
+
+def _hold_together(builder: SparseObjects, form: str, fields: dict[str, Any]) -> None:
+    """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
+    emitter = builder.emitter
+    first, data = fields[_FIELDS[form][0]], fields["data"]
+    if form == "dia":
+        emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
+        return
+    index = fields[_FIELDS[form][1]]
+    emitter.same_size(index.shape[0], data.shape[0], "RuntimeError", "")
+    if form == "coo":
+        emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
+        for array, size in ((first, "rows"), (index, "columns")):
+            check_places(builder, array, fields[size].expr)
+        return
+    major = fields["columns" if form == "csc" else "rows"].expr
+    minor = fields["rows" if form == "csc" else "columns"].expr
+    if form == "bsr":  # as many rows and columns of blocks
+        major, minor = (_blocks(builder, size, extent) for size, extent in zip((major, minor), data.shape[1:]))
+    emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
+    start, end = (Cast(first.element((at,)), INT) for at in (ZERO, major))
+    emitter.check(Op("eq", (start, ZERO), BOOL), MALFORMED, "index pointer should start with 0")
+    # Arrays with room behind the last entry are fine, and rare.
+    test = Op("ge", (end, data.shape[0]), BOOL)
+    emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
+    message = "Last value of index pointer should be less than the size of index and data arrays"
+    emitter.check(Op("le", (end, data.shape[0]), BOOL), MALFORMED, message)
+    check_structure(builder, first, index, major, minor)
+
+
+def _blocks(builder: SparseObjects, size: Expr, extent: Expr) -> Expr:
+    """How many blocks of an extent there are in a size."""
+    emitter = builder.emitter
+    count = emitter.derived(Op("floordiv", (size, extent), INT))
+    whole = Op("eq", (Op("mul", (count, extent), INT), size), BOOL)
+    emitter.guards.append(Check((), whole, "RuntimeError", "", (), emitter.span))
+    return count
+
+
+def _replaced(builder: SparseObjects, base: Struct, name: str, node: ast.AST) -> Value:
+    """base.name() that changes the object: new arrays for it, where nobody has branched since it was made."""
+    if base.block is not builder.emitter.blocks[-1] or _is_argument(builder, base):
+        raise builder.unsupported(node, f"{name}() of a sparse matrix here", "work on a copy")
+    made = builder.struct_method(base, _IN_PLACE[name], [], {}, node)
+    assert isinstance(made, Struct)
+    if builder.is_carried(base):
+        change_carried(builder, base, made.fields, node)
+    else:
+        base.fields.update(made.fields)
+    return Object(None)

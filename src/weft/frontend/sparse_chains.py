@@ -48,7 +48,7 @@ class SparseChains(SparseObjects):
         first, second, third = self.evaluate_all([left.left, left.right, node.right])
         self.at(node)
         chain = [first, second, third]
-        if not self.emitter.decisions.strict and _is_dense(third, 2) and self._chooses(first, second):
+        if not self.emitter.decisions.strict and _is_dense(third, 2) and _chooses(self, first, second):
             return self._inline_function(products.in_cheaper_order, chain, {}, node)
         if not self.emitter.decisions.strict and _is_dense(third, 1) and _is_dense(second, 2) and _is_compressed(first):
             return self.matmul(first, self.matmul(second, third, node), node)
@@ -56,10 +56,6 @@ class SparseChains(SparseObjects):
         product = self.matmul(first, second, left)
         self.at(node)
         return self.matmul(product, third, node)
-
-    def _chooses(self, first: Value, second: Value) -> bool:
-        """Whether a product of a sparse and a dense matrix may wait for another one."""
-        return (_is_compressed(first) and _is_dense(second, 2)) or (_is_dense(first, 2) and _is_compressed(second))
 
     def _eval_call(self, node: ast.Call) -> Value:
         parts = _masked_sum(node)
@@ -71,7 +67,7 @@ class SparseChains(SparseObjects):
         left, right, over = self.evaluate_all(operands)
         arguments = self.evaluate_all([*node.args, *(keyword.value for keyword in node.keywords)])
         self.at(node)
-        if self._alike([left, right, over]):
+        if _alike(self, [left, right, over]):
             found: Value = self._inline_function(products.masked, [left, right, over], {}, inner)
         else:
             whole = self.matmul(left, right, product)
@@ -84,12 +80,18 @@ class SparseChains(SparseObjects):
         method = self.attribute(found, "sum", node)
         return self.call(method, list(arguments[: len(node.args)]), keywords, node)
 
-    def _alike(self, values: Sequence[Value]) -> bool:
-        """Whether three operands are matrices in compressed rows, of one interface."""
-        kinds = {value.kind for value in values if isinstance(value, Struct)}
-        flags = [value.fields["is_array"] for value in values if isinstance(value, Struct) and value.kind is CSR]
-        known = {flag.expr.value for flag in flags if isinstance(flag, Scalar) and isinstance(flag.expr, Const)}
-        return kinds == {CSR} and len(flags) == len(values) and len(known) == 1
+
+def _chooses(builder: SparseChains, first: Value, second: Value) -> bool:
+    """Whether a product of a sparse and a dense matrix may wait for another one."""
+    return (_is_compressed(first) and _is_dense(second, 2)) or (_is_dense(first, 2) and _is_compressed(second))
+
+
+def _alike(builder: SparseChains, values: Sequence[Value]) -> bool:
+    """Whether three operands are matrices in compressed rows, of one interface."""
+    kinds = {value.kind for value in values if isinstance(value, Struct)}
+    flags = [value.fields["is_array"] for value in values if isinstance(value, Struct) and value.kind is CSR]
+    known = {flag.expr.value for flag in flags if isinstance(flag, Scalar) and isinstance(flag.expr, Const)}
+    return kinds == {CSR} and len(flags) == len(values) and len(known) == 1
 
 
 def _masked_sum(node: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr] | None:

@@ -17,11 +17,13 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.carried import PARTS, CarriedMatrices
+from weft.frontend.core import written_by
 from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, from_dense
 from weft.frontend.models.further import DIA
 from weft.frontend.models.solving import extent, put
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.models.tensors import Coordinates
+from weft.frontend.structs import settled_array
 from weft.frontend.values import Array, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir import walk
@@ -62,67 +64,9 @@ class MadeMatrices(CarriedMatrices):
     #: The fields of matrices as constructors made them.
     constructed: list[dict[str, Any]]
 
-    def _is_lent(self, value: Struct) -> bool:
-        """Whether SciPy's object would share memory with an argument."""
-        buffers = self.emitter.buffers
-        copies = {one.copy for one in self.shared if buffers[one.source].role is Role.PARAM}
-        is_new = any(value.fields is fields for fields in self.constructed)
-        held = {name: array for name, array in value.fields.items() if isinstance(array, Array)}
-        shown = {name: array.view.buffer for name, array in held.items() if array.view is not None}
-        values = shown.get("data")
-        is_argument = values is not None and (buffers[values].role is Role.PARAM or values in self.borrowed)
-        return is_argument or (is_new and not copies.isdisjoint(shown.values()))
-
-    def _share(self, copy: str, source: str) -> None:
-        self.shared.append(Shared(copy, source, self._writes(source)))
-
-    def _writes(self, buffer: str) -> int:
-        nodes = (node for block in self.emitter.blocks for top in block for node in walk.walk((top,)))
-        leaves = (node for node in nodes if not any(True for _ in walk.sub_blocks(node)))
-        return sum(buffer in walk.buffers_written(node) for node in leaves)
-
-    def settle_structures(self) -> None:
-        """Places of entries are never written behind the back of the program that relies on them."""
-        emitter = self.emitter
-        for one in self.shared:
-            if self._writes(one.source) != one.writes or emitter.buffers[one.source].role is Role.RESULT:
-                reason = "an array that is written, or returned, and that a sparse matrix was made of"
-                raise Unsupported(emitter.span, reason, "give the matrix a copy of it")
-        if self.looked and self.ordered_again:
-            raise Unsupported(emitter.span, "the arrays of a sparse matrix that a loop carries and puts in order")
-        relied = {name for name in emitter.contents if emitter.buffers[name].role is Role.PARAM}
-        relied |= {one.source for one in self.shared if emitter.buffers[one.source].role is Role.PARAM}
-        for name in self.written_by(emitter.blocks[0]):
-            if emitter.buffers[name].role is Role.PARAM and emitter.buffers[name].rank:
-                emitter.disjoint |= {(min(name, other), max(name, other)) for other in relied if other != name}
-
-    def note_reordered(self, matrix: Struct) -> None:
-        if matrix.block is not self.emitter.blocks[-1]:
-            raise Unsupported(self.emitter.span, "a sparse matrix whose entries are put in order in a branch or loop")
-        self.reordered.append(matrix.fields)
-        self.ordered_again = self.ordered_again or self.is_carried(matrix)
-
     #: Whether the user's code looks at arrays of a matrix that a loop carries; whether such a one is put in order.
     looked: bool = False
     ordered_again: bool = False
-
-    def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
-        """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
-        emitter = self.emitter
-        (row,), (i,) = emitter.domain((major,))
-        rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
-        emitter.check(rises, MALFORMED, "index pointer values must form a non-decreasing sequence", (), (row,))
-        self._check_places(coordinate, minor)
-        self._known(pointer, coordinate, minor)
-
-    def _check_places(self, coordinate: Array, size: Expr) -> None:
-        """Coordinates are inside an extent, or it is the error of SciPy's own full check."""
-        emitter = self.emitter
-        (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
-        at = Cast(coordinate.element((p,)), INT)
-        inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size), BOOL)), BOOL)
-        emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size,), (entry,))
-        self._known(None, coordinate, size)
 
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         made = super().construct(kind, args, kwargs, node)
@@ -144,17 +88,10 @@ class MadeMatrices(CarriedMatrices):
         fields = value.fields
         if value.kind is COO:
             for name, size in (("row", "rows"), ("col", "columns")):
-                self._known(None, fields[name], fields[size].expr)
+                _known(self, None, fields[name], fields[size].expr)
         elif value.kind in MODELS.values():
             minor = fields["columns" if value.kind is CSR else "rows"]
-            self._known(fields["indptr"], fields["indices"], minor.expr)
-
-    def _known(self, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
-        """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
-        if pointer is not None and pointer.view is not None:
-            self.emitter.contents[pointer.view.buffer] = coordinate.shape[0]
-        if coordinate.view is not None:
-            self.emitter.contents[coordinate.view.buffer] = ix.sub(minor, ONE)
+            _known(self, fields["indptr"], fields["indices"], minor.expr)
 
     def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """What a function of scipy.sparse makes; None if it has no model."""
@@ -166,20 +103,20 @@ class MadeMatrices(CarriedMatrices):
         given, flag = args[0], Scalar(boolean(is_array))
         if isinstance(given, Array) and given.rank == 2 and not given.is_list and not kwargs:
             dense = self._inline_function(from_dense, [given, flag], {}, node)
-            return self._in_format(dense, form, node)
+            return in_format(self, dense, form, node)
         shape = kwargs.get("shape")
         sizes = [item for item in shape.items if isinstance(item, Scalar)] if isinstance(shape, Tuple) else []
         if not isinstance(given, Tuple) or (len(sizes) != 2 and shape is not None):
             return None
         data, *rest = (self._from_lists(item, node) for item in given.items)
         if not sizes:
-            sizes = self._sizes(form, rest, node)
+            sizes = _sizes(self, form, rest, node)
         if len(sizes) != 2:
             return None
         if len(rest) == 1 and isinstance(rest[0], Tuple) and len(rest[0].items) == 2:
-            return self._in_format(self._triplets(rest[0].items, data, sizes, flag, node), form, node)
+            return in_format(self, _triplets(self, rest[0].items, data, sizes, flag, node), form, node)
         if len(rest) == 2 and form in ("csr", "csc"):
-            return self._compressed(form, rest, data, sizes, flag, node)
+            return _compressed(self, form, rest, data, sizes, flag, node)
         return None
 
     def _from_lists(self, value: Value, node: ast.AST) -> Value:
@@ -190,22 +127,11 @@ class MadeMatrices(CarriedMatrices):
             return value
         return super()._call_object(np.array, [value], {}, node)
 
-    def _sizes(self, form: str, rest: Sequence[Value], node: ast.AST) -> list[Scalar]:
-        """The size of a matrix whose shape is not given: as many rows and columns as there are places in use."""
-        given = rest[0].items if len(rest) == 1 and isinstance(rest[0], Tuple) else rest[:1]
-        if not all(isinstance(item, Array) and item.rank == 1 for item in given):
-            return []
-        found = [self._inline_function(extent, [item], {}, node) for item in given]
-        if len(rest) == 2 and isinstance(rest[1], Array) and form in ("csr", "csc"):
-            major = Scalar(ix.sub(rest[1].shape[0], ONE))
-            found = [major, *found] if form == "csr" else [*found, major]
-        return [item for item in found if isinstance(item, Scalar)]
-
     def _values(self, value: Value, node: ast.AST) -> Array:
         """The values of a new matrix, which share the memory of the array they are."""
         if not isinstance(value, Array) or value.rank != 1 or value.is_list:
             raise self.unsupported(node, "a sparse matrix made of this", value=value)
-        return self._settled_array(value, "data") if value.view is None else value
+        return settled_array(self, value, "data") if value.view is None else value
 
     def _places(self, given: Sequence[Value], sizes: Sequence[Scalar], is_array: bool, node: ast.AST) -> list[Array]:
         """Arrays that tell where the entries of a new matrix are, as it has them: of SciPy's index type."""
@@ -222,54 +148,7 @@ class MadeMatrices(CarriedMatrices):
                     self.emitter.hand_back(Op("le", (extent, limit), BOOL), "a sparse matrix of wide indices")
             narrow = True
         of = ScalarType(DType.I32 if narrow else DType.I64)
-        return [self._place(array, of) for array in found]
-
-    def _place(self, array: Array, of: ScalarType) -> Array:
-        made = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
-        copy = arrays.materialise(made, self.emitter, "places")
-        source = array.view.buffer if array.view is not None else array.origin
-        if source is not None and array.type.dtype is of.dtype:
-            assert copy.view is not None
-            self._share(copy.view.buffer, source)
-        return copy
-
-    def _compressed(
-        self, form: str, rest: list[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
-    ) -> Value:
-        values = self._values(data, node)
-        coordinate, pointer = self._places(rest, sizes, bool(flag.expr == boolean(True)), node)
-        major, minor = sizes if form == "csr" else sizes[::-1]
-        emitter = self.emitter
-        emitter.same_size(coordinate.shape[0], values.shape[0], "RuntimeError", "")
-        emitter.same_size(pointer.shape[0], ix.add(major.expr, ONE), "RuntimeError", "")
-        start, end = (Cast(pointer.element((at,)), INT) for at in (ZERO, major.expr))
-        whole = Op("and", (Op("eq", (start, ZERO), BOOL), Op("eq", (end, coordinate.shape[0]), BOOL)), BOOL)
-        emitter.hand_back(whole, "arrays of a sparse matrix with room behind the last entry")
-        self.check_structure(pointer, coordinate, major.expr, minor.expr)
-        no = Scalar(boolean(False))
-        return self._constructed(MODELS[form], [pointer, coordinate, values, *sizes, flag, no], node)
-
-    def _constructed(self, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
-        made = self.construct(kind, fields, {}, node)
-        assert isinstance(made, Struct)
-        self.constructed.append(made.fields)
-        return made
-
-    def _triplets(
-        self, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
-    ) -> Value:
-        values = self._values(data, node)
-        parts = self._places(places, sizes, bool(flag.expr == boolean(True)), node)
-        for part, size in zip(parts, sizes):
-            message = "row, column, and data array must all be the same length"
-            self.emitter.same_size(part.shape[0], values.shape[0], "ValueError", message)
-            self._check_places(part, size.expr)
-        no = Scalar(boolean(False))
-        return self._constructed(COO, [*parts, values, *sizes, flag, no], node)
-
-    def _in_format(self, value: Value, form: str, node: ast.AST) -> Value:
-        assert isinstance(value, Struct)
-        return value if value.kind is MODELS[form] else self.struct_method(value, f"to{form}", [], {}, node)
+        return [_place(self, array, of) for array in found]
 
     def _diagonals(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """sp.diags(given, offsets, shape, format) and sp.eye(m, n, k, format=...)"""
@@ -285,48 +164,192 @@ class MadeMatrices(CarriedMatrices):
         elif is_eye and {"m"} <= given.keys() <= {"m", "n", "k"}:
             sizes = (given["m"], given.get("n", given["m"]))
             one, offset = Tuple((Scalar(Const(1.0, F64)),)), given.get("k", Scalar(ZERO))
-            made = self._banded(one, Tuple((offset,)), Tuple(sizes), flag, node)
+            made = _banded(self, one, Tuple((offset,)), Tuple(sizes), flag, node)
         elif not is_eye and given.keys() == {"diagonals"} and isinstance(given["diagonals"], Array):
             values = given["diagonals"]
             if values.rank != 1 or not (values.type.dtype.is_float or values.type.dtype.is_complex):
                 return None
             made = self.construct(Diagonal, [values, flag], {}, node)
         elif not is_eye and "diagonals" in given:
-            made = self._banded(given["diagonals"], given.get("offsets"), given.get("shape"), flag, node)
+            made = _banded(self, given["diagonals"], given.get("offsets"), given.get("shape"), flag, node)
         else:
             return None
         if made is None or form.value in (None, "dia"):
             return made
-        return self._in_format(made, form.value, node) if form.value in MODELS else None
+        return in_format(self, made, form.value, node) if form.value in MODELS else None
 
-    def _banded(
-        self, diagonals: Value, offsets: Value | None, shape: Value | None, flag: Scalar, node: ast.AST
-    ) -> Value | None:
-        """A matrix of several diagonals, whose offsets are known."""
-        if isinstance(diagonals, Array) and isinstance(offsets, Scalar):
-            diagonals, offsets = Tuple((diagonals,)), Tuple((offsets,))
-        if not isinstance(diagonals, Tuple) or not isinstance(offsets, Tuple):
-            return None
-        known = [at.expr.value for at in offsets.items if isinstance(at, Scalar) and isinstance(at.expr, Const)]
-        places = [at for at in known if isinstance(at, int)]
-        parts = [masks.settled(item, self.emitter) for item in diagonals.items]
-        plain = [part for part in parts if isinstance(part, Scalar) or (isinstance(part, Array) and part.rank == 1)]
-        if not (len(plain) == len(set(places)) == len(offsets.items) == len(parts)) or not parts:
-            return None
-        of = functools.reduce(promote, (part.type.strong for part in plain))
-        if not (of.dtype.is_float or of.dtype.is_complex):
-            return None  # SciPy warns of the type that it will be some day
-        if shape is None and isinstance(plain[0], Array):
-            size = Scalar(ix.add(plain[0].shape[0], integer(abs(places[0]))))
-            shape = Tuple((size, size))
-        if not isinstance(shape, Tuple) or len(shape.items) != 2:
-            return None
-        rows, columns = shape.items
-        assert isinstance(columns, Scalar)
-        extents = (integer(len(parts)), arith.cast(columns.expr, INT))
-        data = arrays.of_buffer(self.emitter.allocate("diagonals", of, extents, zero=True))
-        for number, (part, at) in enumerate(zip(plain, places)):
-            where: list[Value] = [Scalar(integer(at)), rows, columns]
-            self._inline_function(put, [data, Scalar(integer(number)), part, *where], {}, node)
-        numbers = self.array_of(offsets, node, ScalarType(DType.I32))
-        return self.construct(DIA, [numbers, data, rows, columns, flag], {}, node)
+
+def is_lent(builder: MadeMatrices, value: Struct) -> bool:
+    """Whether SciPy's object would share memory with an argument."""
+    buffers = builder.emitter.buffers
+    copies = {one.copy for one in builder.shared if buffers[one.source].role is Role.PARAM}
+    is_new = any(value.fields is fields for fields in builder.constructed)
+    held = {name: array for name, array in value.fields.items() if isinstance(array, Array)}
+    shown = {name: array.view.buffer for name, array in held.items() if array.view is not None}
+    values = shown.get("data")
+    is_argument = values is not None and (buffers[values].role is Role.PARAM or values in builder.borrowed)
+    return is_argument or (is_new and not copies.isdisjoint(shown.values()))
+
+
+def _share(builder: MadeMatrices, copy: str, source: str) -> None:
+    builder.shared.append(Shared(copy, source, _writes(builder, source)))
+
+
+def _writes(builder: MadeMatrices, buffer: str) -> int:
+    nodes = (node for block in builder.emitter.blocks for top in block for node in walk.walk((top,)))
+    leaves = (node for node in nodes if not any(True for _ in walk.sub_blocks(node)))
+    return sum(buffer in walk.buffers_written(node) for node in leaves)
+
+
+def settle_structures(builder: MadeMatrices) -> None:
+    """Places of entries are never written behind the back of the program that relies on them."""
+    emitter = builder.emitter
+    for one in builder.shared:
+        if _writes(builder, one.source) != one.writes or emitter.buffers[one.source].role is Role.RESULT:
+            reason = "an array that is written, or returned, and that a sparse matrix was made of"
+            raise Unsupported(emitter.span, reason, "give the matrix a copy of it")
+    if builder.looked and builder.ordered_again:
+        raise Unsupported(emitter.span, "the arrays of a sparse matrix that a loop carries and puts in order")
+    relied = {name for name in emitter.contents if emitter.buffers[name].role is Role.PARAM}
+    relied |= {one.source for one in builder.shared if emitter.buffers[one.source].role is Role.PARAM}
+    for name in written_by(builder, emitter.blocks[0]):
+        if emitter.buffers[name].role is Role.PARAM and emitter.buffers[name].rank:
+            emitter.disjoint |= {(min(name, other), max(name, other)) for other in relied if other != name}
+
+
+def note_reordered(builder: MadeMatrices, matrix: Struct) -> None:
+    if matrix.block is not builder.emitter.blocks[-1]:
+        raise Unsupported(builder.emitter.span, "a sparse matrix whose entries are put in order in a branch or loop")
+    builder.reordered.append(matrix.fields)
+    builder.ordered_again = builder.ordered_again or builder.is_carried(matrix)
+
+
+def check_structure(builder: MadeMatrices, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
+    """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
+    emitter = builder.emitter
+    (row,), (i,) = emitter.domain((major,))
+    rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
+    emitter.check(rises, MALFORMED, "index pointer values must form a non-decreasing sequence", (), (row,))
+    check_places(builder, coordinate, minor)
+    _known(builder, pointer, coordinate, minor)
+
+
+def check_places(builder: MadeMatrices, coordinate: Array, size: Expr) -> None:
+    """Coordinates are inside an extent, or it is the error of SciPy's own full check."""
+    emitter = builder.emitter
+    (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
+    at = Cast(coordinate.element((p,)), INT)
+    inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size), BOOL)), BOOL)
+    emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size,), (entry,))
+    _known(builder, None, coordinate, size)
+
+
+def _known(builder: MadeMatrices, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
+    """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
+    if pointer is not None and pointer.view is not None:
+        builder.emitter.contents[pointer.view.buffer] = coordinate.shape[0]
+    if coordinate.view is not None:
+        builder.emitter.contents[coordinate.view.buffer] = ix.sub(minor, ONE)
+
+
+def _sizes(builder: MadeMatrices, form: str, rest: Sequence[Value], node: ast.AST) -> list[Scalar]:
+    """The size of a matrix whose shape is not given: as many rows and columns as there are places in use."""
+    given = rest[0].items if len(rest) == 1 and isinstance(rest[0], Tuple) else rest[:1]
+    if not all(isinstance(item, Array) and item.rank == 1 for item in given):
+        return []
+    found = [builder._inline_function(extent, [item], {}, node) for item in given]
+    if len(rest) == 2 and isinstance(rest[1], Array) and form in ("csr", "csc"):
+        major = Scalar(ix.sub(rest[1].shape[0], ONE))
+        found = [major, *found] if form == "csr" else [*found, major]
+    return [item for item in found if isinstance(item, Scalar)]
+
+
+def _place(builder: MadeMatrices, array: Array, of: ScalarType) -> Array:
+    made = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
+    copy = arrays.materialise(made, builder.emitter, "places")
+    source = array.view.buffer if array.view is not None else array.origin
+    if source is not None and array.type.dtype is of.dtype:
+        assert copy.view is not None
+        _share(builder, copy.view.buffer, source)
+    return copy
+
+
+def _compressed(
+    builder: MadeMatrices,
+    form: str,
+    rest: list[Value],
+    data: Value,
+    sizes: Sequence[Scalar],
+    flag: Scalar,
+    node: ast.AST,
+) -> Value:
+    values = builder._values(data, node)
+    coordinate, pointer = builder._places(rest, sizes, bool(flag.expr == boolean(True)), node)
+    major, minor = sizes if form == "csr" else sizes[::-1]
+    emitter = builder.emitter
+    emitter.same_size(coordinate.shape[0], values.shape[0], "RuntimeError", "")
+    emitter.same_size(pointer.shape[0], ix.add(major.expr, ONE), "RuntimeError", "")
+    start, end = (Cast(pointer.element((at,)), INT) for at in (ZERO, major.expr))
+    whole = Op("and", (Op("eq", (start, ZERO), BOOL), Op("eq", (end, coordinate.shape[0]), BOOL)), BOOL)
+    emitter.hand_back(whole, "arrays of a sparse matrix with room behind the last entry")
+    check_structure(builder, pointer, coordinate, major.expr, minor.expr)
+    no = Scalar(boolean(False))
+    return _constructed(builder, MODELS[form], [pointer, coordinate, values, *sizes, flag, no], node)
+
+
+def _constructed(builder: MadeMatrices, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
+    made = builder.construct(kind, fields, {}, node)
+    assert isinstance(made, Struct)
+    builder.constructed.append(made.fields)
+    return made
+
+
+def _triplets(
+    builder: MadeMatrices, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
+) -> Value:
+    values = builder._values(data, node)
+    parts = builder._places(places, sizes, bool(flag.expr == boolean(True)), node)
+    for part, size in zip(parts, sizes):
+        message = "row, column, and data array must all be the same length"
+        builder.emitter.same_size(part.shape[0], values.shape[0], "ValueError", message)
+        check_places(builder, part, size.expr)
+    no = Scalar(boolean(False))
+    return _constructed(builder, COO, [*parts, values, *sizes, flag, no], node)
+
+
+def in_format(builder: MadeMatrices, value: Value, form: str, node: ast.AST) -> Value:
+    assert isinstance(value, Struct)
+    return value if value.kind is MODELS[form] else builder.struct_method(value, f"to{form}", [], {}, node)
+
+
+def _banded(
+    builder: MadeMatrices, diagonals: Value, offsets: Value | None, shape: Value | None, flag: Scalar, node: ast.AST
+) -> Value | None:
+    """A matrix of several diagonals, whose offsets are known."""
+    if isinstance(diagonals, Array) and isinstance(offsets, Scalar):
+        diagonals, offsets = Tuple((diagonals,)), Tuple((offsets,))
+    if not isinstance(diagonals, Tuple) or not isinstance(offsets, Tuple):
+        return None
+    known = [at.expr.value for at in offsets.items if isinstance(at, Scalar) and isinstance(at.expr, Const)]
+    places = [at for at in known if isinstance(at, int)]
+    parts = [masks.settled(item, builder.emitter) for item in diagonals.items]
+    plain = [part for part in parts if isinstance(part, Scalar) or (isinstance(part, Array) and part.rank == 1)]
+    if not (len(plain) == len(set(places)) == len(offsets.items) == len(parts)) or not parts:
+        return None
+    of = functools.reduce(promote, (part.type.strong for part in plain))
+    if not (of.dtype.is_float or of.dtype.is_complex):
+        return None  # SciPy warns of the type that it will be some day
+    if shape is None and isinstance(plain[0], Array):
+        size = Scalar(ix.add(plain[0].shape[0], integer(abs(places[0]))))
+        shape = Tuple((size, size))
+    if not isinstance(shape, Tuple) or len(shape.items) != 2:
+        return None
+    rows, columns = shape.items
+    assert isinstance(columns, Scalar)
+    extents = (integer(len(parts)), arith.cast(columns.expr, INT))
+    data = arrays.of_buffer(builder.emitter.allocate("diagonals", of, extents, zero=True))
+    for number, (part, at) in enumerate(zip(plain, places)):
+        where: list[Value] = [Scalar(integer(at)), rows, columns]
+        builder._inline_function(put, [data, Scalar(integer(number)), part, *where], {}, node)
+    numbers = builder.array_of(offsets, node, ScalarType(DType.I32))
+    return builder.construct(DIA, [numbers, data, rows, columns, flag], {}, node)

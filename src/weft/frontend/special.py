@@ -18,10 +18,14 @@ import numpy as np
 
 from weft.errors import Span
 from weft.frontend import arith, reads
-from weft.frontend.calls import Calls
+from weft.frontend.calls import Calls, inline
+from weft.frontend.comparisons import same_object
+from weft.frontend.dicts import dict_display
+from weft.frontend.enums import member_of_value
 from weft.frontend.expressions import BINARY
 from weft.frontend.items import layout_of
-from weft.frontend.lists import parts_of
+from weft.frontend.keyed import keyed_method
+from weft.frontend.lists import part_order, parts_of
 from weft.frontend.source import Source, load
 from weft.frontend.structs import OPERATORS, is_generated
 from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
@@ -95,7 +99,7 @@ class SpecialMethods(Calls):
             if name == "ne":  # unless the class says otherwise it is the opposite of ==
                 same = self.special(base, "__eq__", [other], node)
                 if same is not None:
-                    return self._truth_or_not(False, same, node)
+                    return _truth_or_not(self, False, same, node)
             if not isinstance(base, Struct) or not isinstance(other, Struct) or base.kind is not other.kind:
                 continue
             fields = _compared_fields(base.kind, method)
@@ -107,7 +111,7 @@ class SpecialMethods(Calls):
         if name not in ("eq", "ne"):
             return None
         if isinstance(left, Struct) and isinstance(right, Struct):
-            return Scalar(self._same_object(left, right, name == "eq", node))
+            return Scalar(same_object(self, left, right, name == "eq", node))
         other = right if isinstance(left, Struct) else left
         if not isinstance(left, Struct) and not isinstance(right, Struct):
             return None
@@ -125,7 +129,7 @@ class SpecialMethods(Calls):
         decided: Expr = Const(False, PYBOOL)
         open_yet: Expr = Const(True, PYBOOL)
         for mine, other in pairs:
-            before, same = (self._order_of_parts(kind, mine, other, node) for kind in (strict, "eq"))
+            before, same = (_order_of_parts(self, kind, mine, other, node) for kind in (strict, "eq"))
             assert same is not None
             if before is None:
                 tie = Op("or", (arith.negate(open_yet), same), PYBOOL)
@@ -136,29 +140,11 @@ class SpecialMethods(Calls):
             open_yet = self.emitter.snapshot(Op("and", (open_yet, same), PYBOOL), "same")
         return Scalar(decided if name == strict else Op("or", (decided, open_yet), PYBOOL))
 
-    def _order_of_parts(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
-        """mine < other as a number; None if they are objects of a class without an order."""
-        if not isinstance(mine, Struct):
-            return self._part_order(name, mine, other, node)
-        place = ast.copy_location(ast.Compare(left=ast.Constant(0), ops=[], comparators=[]), node)
-        found = self._object_comparison(name, mine, other, place)
-        truth = None if found is None else self.truth(found, node)
-        if truth is None:
-            return None
-        return Const(truth, PYBOOL) if isinstance(truth, bool) else arith.cast(truth.expr, PYBOOL)
-
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
         found = self.special(right, "__contains__", [left], node)
         if found is None:
             return super()._membership(positive, left, right, node)
-        return self._truth_or_not(positive, found, node)
-
-    def _truth_or_not(self, positive: bool, value: Value, node: ast.AST) -> Scalar:
-        """Whether a value is true, or (if not `positive`) is not."""
-        truth = self.truth(value, node)
-        if isinstance(truth, bool):
-            return Scalar(Const(truth == positive, PYBOOL))
-        return Scalar(arith.cast(truth.expr if positive else arith.negate(truth.expr), PYBOOL))
+        return _truth_or_not(self, positive, found, node)
 
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if class_with(value) is None:
@@ -194,7 +180,7 @@ class SpecialMethods(Calls):
     def run_of(self, value: Value, node: ast.AST) -> Value:
         """What a loop over a value runs through."""
         if isinstance(value, (Keyed, Keywords)):
-            return self.keyed_method(value, "keys", [], node)
+            return keyed_method(self, value, "keys", [], node)
         if isinstance(value, Object) and isinstance(value.value, type) and issubclass(value.value, enum.Enum):
             return Tuple(tuple(map(Object, value.value)))
         function = written(class_with(value), "__iter__")
@@ -203,19 +189,19 @@ class SpecialMethods(Calls):
         source = self.sources.get((function, iter))
         if source is None:
             source = self.sources[function, iter] = _returning_sequence(function)
-        return self._inline(source.tree, [value], {}, node, source, None, {})
+        return inline(self, source.tree, [value], {}, node, source, None, {})
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         method = written(class_with(function), "__call__")
         if method is not None:
             return self._inline_function(method, [function, *args], kwargs, node)
         if isinstance(function, Method) and isinstance(function.receiver, Super):
-            return self._call_super(function.receiver, function.name, args, kwargs, node)
+            return _call_super(self, function.receiver, function.name, args, kwargs, node)
         return super().call(function, args, kwargs, node)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         if thing is super and not args and not kwargs:
-            return self._super(node)
+            return _super(self, node)
         if isinstance(thing, types.MethodType) and isinstance(thing.__self__, type):
             function = thing.__func__
             if isinstance(function, types.FunctionType):
@@ -223,7 +209,7 @@ class SpecialMethods(Calls):
         if thing in _RUN_THROUGH:
             args = [self.run_of(value, node) for value in args]
         if isinstance(thing, type) and issubclass(thing, enum.Enum) and len(args) == 1 and not kwargs:
-            return self.member_of_value(thing, args[0], node)
+            return member_of_value(self, thing, args[0], node)
         return super()._call_object(thing, args, kwargs, node)
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -233,19 +219,14 @@ class SpecialMethods(Calls):
         if isinstance(receiver, Tuple) and receiver.named is not None:
             method = written(receiver.named, function.name)
             if function.name == "_asdict" and not args and not kwargs:
-                return self._as_dict(receiver, node)
+                return _as_dict(self, receiver, node)
             if method is not None and not function.name.startswith("_"):
                 return self._inline_function(method, [receiver, *args], kwargs, node)
         return super()._call_method(function, args, kwargs, node)
 
-    def _as_dict(self, value: Tuple, node: ast.AST) -> Value:
-        """value._asdict()"""
-        keys: list[Value] = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
-        return self.dict_display(keys, list(value.items), node)
-
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         if isinstance(base, Super):
-            return self._super_attribute(base, name, node)
+            return _super_attribute(self, base, name, node)
         if isinstance(base, Tuple) and base.named is not None and name not in base.named._fields:  # type: ignore[attr-defined]
             found = reads.lookup(base.named, name)
             if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
@@ -276,44 +257,71 @@ class SpecialMethods(Calls):
             raise self.unsupported(node, f"the method {name} of {owner!r}", "make it a function")
         return value
 
-    # --- super() ----------------------------------------------------------------------------------------------------
 
-    def _super(self, node: ast.AST) -> Value:
-        """super() in a method: the object, and the class that the method is of."""
-        cell = self.scope.source.cells.get("__class__")
-        parameters = self.scope.source.tree.args
-        first = [*parameters.posonlyargs, *parameters.args][:1]
-        base = self.scope.values.get(first[0].arg) if first else None
-        if cell is None or not isinstance(base, Struct):
-            raise self.unsupported(node, "super() here", "name the class")
-        return Super(base, cell.cell_contents)
+def _order_of_parts(builder: SpecialMethods, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
+    """mine < other as a number; None if they are objects of a class without an order."""
+    if not isinstance(mine, Struct):
+        return part_order(builder, name, mine, other, node)
+    place = ast.copy_location(ast.Compare(left=ast.Constant(0), ops=[], comparators=[]), node)
+    found = builder._object_comparison(name, mine, other, place)
+    truth = None if found is None else builder.truth(found, node)
+    if truth is None:
+        return None
+    return Const(truth, PYBOOL) if isinstance(truth, bool) else arith.cast(truth.expr, PYBOOL)
 
-    def _super_attribute(self, base: Super, name: str, node: ast.AST) -> Value:
-        order = reads.attribute(base.base.kind, "__mro__")
-        for kind in order[order.index(base.kind) + 1 :]:
-            found = reads.own(kind, name)
-            if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-                return self._inline_function(found.fget, [base.base], {}, node)
-            if found is not reads.ABSENT:
-                return Method(base, name)
-        raise self.unsupported(node, f"the attribute {name} of super()")
 
-    def _call_super(
-        self, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
-    ) -> Value:
-        order = reads.attribute(base.base.kind, "__mro__")
-        for kind in order[order.index(base.kind) + 1 :]:
-            found = reads.own(kind, name)
-            if isinstance(found, types.FunctionType) and not is_generated(found):
-                return self._inline_function(found, [base.base, *args], kwargs, node)
-            if found is not reads.ABSENT and kind is object and name == "__init__" and not args and not kwargs:
-                return Object(None)
-            if found is not reads.ABSENT and name == "__init__" and dataclasses.is_dataclass(kind):
-                self.fill(dataclasses.replace(base.base, kind=kind), args, kwargs, node)  # type: ignore[arg-type]
-                return Object(None)
-            if found is not reads.ABSENT:
-                break
-        raise self.unsupported(node, f"super().{name}()")
+def _truth_or_not(builder: SpecialMethods, positive: bool, value: Value, node: ast.AST) -> Scalar:
+    """Whether a value is true, or (if not `positive`) is not."""
+    truth = builder.truth(value, node)
+    if isinstance(truth, bool):
+        return Scalar(Const(truth == positive, PYBOOL))
+    return Scalar(arith.cast(truth.expr if positive else arith.negate(truth.expr), PYBOOL))
+
+
+def _as_dict(builder: SpecialMethods, value: Tuple, node: ast.AST) -> Value:
+    """value._asdict()"""
+    keys: list[Value] = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
+    return dict_display(builder, keys, list(value.items), node)
+
+
+def _super(builder: SpecialMethods, node: ast.AST) -> Value:
+    """super() in a method: the object, and the class that the method is of."""
+    cell = builder.scope.source.cells.get("__class__")
+    parameters = builder.scope.source.tree.args
+    first = [*parameters.posonlyargs, *parameters.args][:1]
+    base = builder.scope.values.get(first[0].arg) if first else None
+    if cell is None or not isinstance(base, Struct):
+        raise builder.unsupported(node, "super() here", "name the class")
+    return Super(base, cell.cell_contents)
+
+
+def _super_attribute(builder: SpecialMethods, base: Super, name: str, node: ast.AST) -> Value:
+    order = reads.attribute(base.base.kind, "__mro__")
+    for kind in order[order.index(base.kind) + 1 :]:
+        found = reads.own(kind, name)
+        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            return builder._inline_function(found.fget, [base.base], {}, node)
+        if found is not reads.ABSENT:
+            return Method(base, name)
+    raise builder.unsupported(node, f"the attribute {name} of super()")
+
+
+def _call_super(
+    builder: SpecialMethods, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+) -> Value:
+    order = reads.attribute(base.base.kind, "__mro__")
+    for kind in order[order.index(base.kind) + 1 :]:
+        found = reads.own(kind, name)
+        if isinstance(found, types.FunctionType) and not is_generated(found):
+            return builder._inline_function(found, [base.base, *args], kwargs, node)
+        if found is not reads.ABSENT and kind is object and name == "__init__" and not args and not kwargs:
+            return Object(None)
+        if found is not reads.ABSENT and name == "__init__" and dataclasses.is_dataclass(kind):
+            builder.fill(dataclasses.replace(base.base, kind=kind), args, kwargs, node)  # type: ignore[arg-type]
+            return Object(None)
+        if found is not reads.ABSENT:
+            break
+    raise builder.unsupported(node, f"super().{name}()")
 
 
 def _returning_sequence(function: types.FunctionType) -> Source:

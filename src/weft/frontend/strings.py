@@ -16,10 +16,11 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
-from weft.frontend.core import part_slots
+from weft.frontend.core import assign_parts, changes_kind, part_slots
 from weft.frontend.emit import NeedData, Restart
 from weft.frontend.missing import Missing
 from weft.frontend.scope import Slot
+from weft.frontend.slots import apart
 from weft.frontend.textpool import CODE, Element, TextPool
 from weft.frontend.values import Array, Iterable, Object, Scalar, Slice, Text, Tuple, Value, View
 from weft.frontend.writing import Variable, loop, variable, when
@@ -116,10 +117,6 @@ class Strings(Missing):
             self._pool = TextPool(self.emitter, outermost=not self.lent)
         return self._pool
 
-    def text_prelude(self) -> list[Node]:
-        """What the program must begin with."""
-        return [] if self._pool is None else self._pool.prelude()
-
     # --- values -----------------------------------------------------------------------------------------------------
 
     def text(self, value: Value) -> Text:
@@ -156,14 +153,6 @@ class Strings(Missing):
         assert text.code is not None
         return replace(text, buffer=self.pool.buffer, start=self.pool.character(text.code), code=None)
 
-    def pooled(self, text: Text) -> Text:
-        """The same string in the pool."""
-        text = self.located(text)
-        if text.buffer == self.pool.buffer and text.step == 1:
-            return self.kept_text(text, "text")
-        text = self.kept_text(text, "text")
-        return Text(text.kind, text.length, self.pool.buffer, self.pool.append(text.length, self.element(text)))
-
     def element(self, text: Text) -> Element:
         """From a position to the code point."""
         located = text if text.code is not None or text.buffer else self.located(text)
@@ -177,11 +166,6 @@ class Strings(Missing):
             return replace(text, code=self._kept(text.code, name))
         start = self.emitter.snapshot(text.start, "start")
         return replace(text, start=start, length=self.emitter.snapshot(text.length, "length"))
-
-    def new_text(self, kind: str, count: Expr, element: Element) -> Text:
-        """A string of so many characters."""
-        count = self.emitter.snapshot(count, "length")
-        return Text(kind, count, self.pool.buffer, self.pool.append(count, element))
 
     def codes(self, text: Text) -> Array:
         """The code points as an array."""
@@ -197,27 +181,6 @@ class Strings(Missing):
         return Array((text.length,), of, lambda at: Read(text.buffer, index(at), of), View(text.buffer, index))
 
     # --- containers -------------------------------------------------------------------------------------------------
-
-    def text_numbers(self, value: Value) -> list[Expr]:
-        """What a container holds of a string: where it begins in the pool, and its length."""
-        text = self.pooled(self.text(value))
-        return [text.start, text.length]
-
-    def key_numbers(self, value: Value) -> list[Expr]:
-        """The same numbers for all equal strings."""
-        text = self.text(value)
-        if text.literal is not None:
-            return [self.pool.intern_literal(text.literal), text.length]
-        text = self.kept_text(text, "key")
-        if text.code is not None:
-            return [self.pool.intern_character(text.code), ONE]
-        known = self._keys.get(text)
-        if known is not None and any(known[1] is block for block in self.emitter.blocks):
-            return [known[0], text.length]
-        start = text.start if text.buffer == self.pool.buffer and text.step == 1 else None
-        found = self.pool.intern(text.length, self.element(text), start)
-        self._keys[text] = (found, self.emitter.blocks[-1])
-        return [found, text.length]
 
     def text_of(self, kind: str, start: Expr, length: Expr) -> Text:
         return Text(kind, length, self.pool.buffer, start)
@@ -236,7 +199,7 @@ class Strings(Missing):
             if slot.key in self.emitter.decisions.missing:
                 continue
             if value is not None and not is_text(value) and slot.key in self.emitter.decisions.texts:
-                raise self.apart(slot.branch, self._changes_kind(name, value, Object("a string")))
+                raise apart(self, slot.branch, changes_kind(self, name, value, Object("a string")))
             if value is None or not is_text(value) or slot.parts is not None:
                 continue
             if isinstance(value, Text) or isinstance(owner, (ast.For, ast.While)):
@@ -244,7 +207,7 @@ class Strings(Missing):
                 text = self.text(value)
                 self.emitter.decisions.texts.setdefault(slot.key, (text.kind, text.code is not None))
             if slot.key in self.emitter.decisions.texts:
-                self._assign_text(name, slot, value)
+                _assign_text(self, name, slot, value)
         return opened
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
@@ -253,19 +216,19 @@ class Strings(Missing):
             super()._assign_slot(name, slot, value)
             return
         if slot.key in known:
-            self._assign_text(name, slot, value)
+            _assign_text(self, name, slot, value)
             return
         current = self.scope.values.get(name)
         if is_text(value) and is_text(current) and current != value:
-            self._decide_text(slot, self.text(value), self.text(current))  # type: ignore[arg-type]
+            _decide_text(self, slot, self.text(value), self.text(current))  # type: ignore[arg-type]
         if isinstance(value, Text) and current is not None and not is_text(current):
-            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
+            raise self.maybe_instead(slot, current, value, changes_kind(self, name, current, value))
         if isinstance(value, Text) and current is None and slot.buffer is None and slot.parts is None:
             known[slot.key] = (value.kind, value.code is not None)
-            self._assign_text(name, slot, value)
+            _assign_text(self, name, slot, value)
             return
         if isinstance(value, Text):
-            self._decide_text(slot, value)
+            _decide_text(self, slot, value)
         super()._assign_slot(name, slot, value)
 
     def data_text(self, value: Value) -> Value:
@@ -273,105 +236,10 @@ class Strings(Missing):
         text = self.text(value)
         return self.kept_text(text, "part")
 
-    def _decide_text(self, slot: Slot, *texts: Text) -> None:
-        """The slot holds strings, perhaps only single characters: build again with that."""
-        kinds = {text.kind for text in texts}
-        if len(kinds) > 1:
-            raise self.unsupported(None, f"{slot.key[1]} is str and bytes", "use two names")
-        self.emitter.decisions.texts[slot.key] = (kinds.pop(), all(text.code is not None for text in texts))
-        raise Restart
-
-    def _assign_text(self, name: str, slot: Slot, value: Value) -> None:
-        kind, is_single = self.emitter.decisions.texts[slot.key]
-        if not is_text(value) or self.text(value).kind != kind:
-            current = self.scope.values.get(name)
-            old: Value = Object(kind) if current is None else current
-            raise self.maybe_instead(slot, old, value, self._changes_kind(name, old, value))
-        text = self.text(value)
-        if is_single and text.code is None:
-            self.emitter.decisions.texts[slot.key] = (kind, False)
-            raise Restart
-        numbers = [text.code] if is_single else self.text_numbers(text)
-        if slot.parts is None:
-            slot.parts = part_slots(slot, len(numbers))
-        self._assign_parts(name, slot, Tuple(tuple(Scalar(number) for number in numbers if number is not None)))
-        self.scope.values[name] = self.slot_text(slot)
-
-    def slot_text(self, slot: Slot) -> Text:
-        """The string that a slot holds."""
-        kind, is_single = self.emitter.decisions.texts[slot.key]
-        assert slot.parts is not None
-        numbers = [Read(part.buffer.name, (), part.buffer.type) for part in slot.parts if part.buffer is not None]
-        if is_single:
-            return single(kind, numbers[0])
-        grows = numbers[0].buffer if slot.key[1] in lengthened(self.scope.source.tree) else ""
-        return replace(self.text_of(kind, numbers[0], numbers[1]), grows=grows)
-
-    def chosen_text(
-        self, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
-    ) -> Text:
-        """`a if test else b`"""
-        first, second = self.text(then[0]), self.text(orelse[0])
-        if first.kind != second.kind:
-            raise self.unsupported(node, "a choice between str and bytes")
-        emitter = self.emitter
-        is_single = first.code is not None and second.code is not None
-        names = ["code"] if is_single else ["start", "length"]
-        held = [Variable(emitter, emitter.declare(name, INT).name, INT) for name in names]
-        blocks: list[tuple[Node, ...]] = []
-        for text, block in ((first, then[1]), (second, orelse[1])):
-            with emitter.capture() as stored:
-                numbers = [text.code] if is_single else self.text_numbers(text)
-                for place, number in zip(held, numbers):
-                    assert number is not None
-                    place.set(number)
-            blocks.append((*block, *stored))
-        emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], emitter.span))
-        if is_single:
-            return single(first.kind, held[0].value)
-        return self.text_of(first.kind, held[0].value, held[1].value)
-
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if isinstance(value, Text):
             return True if value.code is not None else Scalar(arith.truth(value.length))
         return super().truth(value, node)
-
-    # --- parts ------------------------------------------------------------------------------------------------------
-
-    def text_part(self, base: Value, key: Value, node: ast.AST | None) -> Value:
-        """base[key]"""
-        text, emitter = self.text(base), self.emitter
-        array = Array((text.length,), CODE, lambda at: ZERO)
-        if isinstance(key, Slice):
-            take = indexing.sliced(array, key, emitter)
-            if not isinstance(take.step, Const):
-                raise self.unsupported(node, "a slice of a string whose step is not known")
-            text = self.located(text)
-            start = ix.add(text.start, ix.mul(integer(text.step), take.start))
-            extent = text.length if take.extent is None else take.extent
-            return replace(
-                text,
-                length=extent,
-                start=start,
-                step=text.step * int(take.step.value.real),
-                code=None,
-                literal=None,
-                grows="",
-            )
-        if not isinstance(key, Scalar):
-            raise self.unsupported(node, "an index into a string that is no integer", key=key)
-        place = indexing.position(array, 0, key.expr, emitter, message=_OUT_OF_RANGE[text.kind])
-        return self.text_item(text, place)
-
-    def text_item(self, text: Text, place: Expr) -> Value:
-        """What an index in range, or an iteration, gives: a character, or of bytes a number."""
-        code = self.code(text, place)
-        return single(text.kind, code) if text.kind == "str" else Scalar(code)
-
-    def text_iteration(self, value: Value) -> Iterable:
-        text = self.kept_text(self.text(value), "text")
-        text = text if text.code is not None else self.located(text)
-        return Iterable(text.length, lambda q: self.text_item(text, q))
 
     # --- comparisons ------------------------------------------------------------------------------------------------
 
@@ -390,155 +258,303 @@ class Strings(Missing):
         if first.code is not None and second.code is not None:
             return Scalar(Op(name, (first.code, second.code), PYBOOL))
         if name in ("eq", "ne"):
-            same = self.equal_texts(first, second)
+            same = equal_texts(self, first, second)
             return Scalar(same if name == "eq" else arith.negate(same))
-        return Scalar(self._ordered(name, first, second))
-
-    def equal_texts(self, first: Text, second: Text) -> Expr:
-        emitter = self.emitter
-        if first.literal is not None or first.code is not None:
-            first, second = second, first
-        length = emitter.snapshot(first.length, "length")
-        if isinstance(length, Const) and isinstance(second.length, Const) and length != second.length:
-            return Const(False, PYBOOL)
-        if second.literal == "":
-            return Op("eq", (length, ZERO), PYBOOL)
-        first, second = (self.kept_text(text, "text") for text in (first, second))
-        same = variable(emitter, "same", Op("eq", (length, second.length), PYBOOL))
-        known = int(second.length.value.real) if isinstance(second.length, Const) else None
-        with when(emitter, same.value):
-            if known is not None and known <= _SHORT:
-                for place in range(known):
-                    equal = Op("eq", (self.code(first, integer(place)), self.code(second, integer(place))), PYBOOL)
-                    same.set(equal if place == 0 else Op("and", (same.value, equal), PYBOOL))
-            else:
-                with loop(emitter, ZERO, length) as at:
-                    differs = Op("ne", (self.code(first, at), self.code(second, at)), BOOL)
-                    with when(emitter, differs):
-                        same.set(Const(False, PYBOOL))
-                        emitter.emit(Break(emitter.span))
-        return emitter.snapshot(same.value, "same")
-
-    def _ordered(self, name: str, first: Text, second: Text) -> Expr:
-        """The first characters that differ decide, then the lengths."""
-        emitter = self.emitter
-        first, second = (self.kept_text(text, "text") for text in (first, second))
-        one, other = self.element(first), self.element(second)
-        shorter = emitter.snapshot(Op("minimum", (first.length, second.length), INT), "shorter")
-        result = variable(emitter, "ordered", Op(name, (first.length, second.length), PYBOOL))
-        with loop(emitter, ZERO, shorter) as at:
-            mine, its = (emitter.snapshot(side(at), "code") for side in (one, other))
-            with when(emitter, Op("ne", (mine, its), BOOL)):
-                result.set(Op(name, (mine, its), PYBOOL))
-                emitter.emit(Break(emitter.span))
-        return emitter.snapshot(result.value, "ordered")
-
-    def text_contains(self, base: Value, wanted: Value, node: ast.AST) -> Expr:
-        """wanted in base"""
-        text = self.text(base)
-        if isinstance(wanted, Scalar) and text.kind != "str":
-            part = single(text.kind, arith.cast(wanted.expr, INT))
-            inside = arith.conjunction(
-                Op("ge", (wanted.expr, ZERO), BOOL), Op("lt", (wanted.expr, integer(256)), BOOL)
-            )
-            self.emitter.check(inside, "ValueError", "byte must be in range(0, 256)")
-        else:
-            part = self.text(wanted)
-        if (part.kind == "str") != (text.kind == "str"):
-            raise self.unsupported(node, "TypeError: str in bytes, or bytes in str", left=wanted, right=base)
-        if part.literal is not None and text.literal is not None:
-            return Const(part.literal in text.literal, PYBOOL)
-        if part.literal == "":
-            return Const(True, PYBOOL)
-        if part.code is not None and text.code is not None:
-            return Op("eq", (part.code, text.code), PYBOOL)
-        if part.code is not None and text.literal is not None:
-            return among(self.emitter.snapshot(part.code, "code"), map(ord, text.literal))
-        if part.code is not None:
-            code = self.emitter.snapshot(part.code, "code")
-            text = self.kept_text(text, "text")
-            dims, at = self.emitter.domain((self.emitter.stable(text.length),))
-            same = Op("eq", (self.code(text, at[0]), code), PYBOOL)
-            return self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
-        return Op("ge", (self.find_text(text, part, node), ZERO), PYBOOL)
+        return Scalar(_ordered(self, name, first, second))
 
     def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
         raise NotImplementedError
 
-    # --- joining ----------------------------------------------------------------------------------------------------
 
-    def text_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
-        """left + right, left * n"""
-        if op == "add" and is_text(left) and is_text(right):
-            return self.joined_texts(self.text(left), self.text(right), node)
-        for value, other in ((left, right), (right, left)):
-            if op == "mul" and is_text(value) and isinstance(other, Scalar) and other.type.dtype.kind in "bi":
-                return self._repeated(self.text(value), arith.cast(other.expr, INT))
-        raise self.unsupported(node, "this operator on strings", left=left, right=right)
+def text_prelude(builder: Strings) -> list[Node]:
+    """What the program must begin with."""
+    return [] if builder._pool is None else builder._pool.prelude()
 
-    def joined_texts(self, left: Text, right: Text, node: ast.AST | None) -> Value:
-        if left.kind != right.kind:
-            raise self.unsupported(node, "str and bytes added", left=left, right=right)
-        if left.literal is not None and right.literal is not None:
-            both = left.literal + right.literal
-            return Object(both if left.kind == "str" else both.encode("latin-1"))
-        if right.literal == "":
-            return left
-        if left.literal == "":
-            return right
-        emitter = self.emitter
-        left, right = self.kept_text(left, "text"), self.kept_text(right, "text")
-        total = emitter.snapshot(Op("add", (left.length, right.length), INT), "length")
-        if self._is_growing(left):
-            start = self.pool.extended(left.grows, left.start, left.length, right.length, self.element(right))
-        elif self._is_growing(right):
-            start = self.pool.preceded(right.grows, right.start, right.length, left.length, self.element(left))
-        elif left.buffer == self.pool.buffer and left.step == 1:
-            start = self.pool.joined(left.start, left.length, right.length, self.element(right))
+
+def pooled(builder: Strings, text: Text) -> Text:
+    """The same string in the pool."""
+    text = builder.located(text)
+    if text.buffer == builder.pool.buffer and text.step == 1:
+        return builder.kept_text(text, "text")
+    text = builder.kept_text(text, "text")
+    return Text(text.kind, text.length, builder.pool.buffer, builder.pool.append(text.length, builder.element(text)))
+
+
+def new_text(builder: Strings, kind: str, count: Expr, element: Element) -> Text:
+    """A string of so many characters."""
+    count = builder.emitter.snapshot(count, "length")
+    return Text(kind, count, builder.pool.buffer, builder.pool.append(count, element))
+
+
+def text_numbers(builder: Strings, value: Value) -> list[Expr]:
+    """What a container holds of a string: where it begins in the pool, and its length."""
+    text = pooled(builder, builder.text(value))
+    return [text.start, text.length]
+
+
+def key_numbers(builder: Strings, value: Value) -> list[Expr]:
+    """The same numbers for all equal strings."""
+    text = builder.text(value)
+    if text.literal is not None:
+        return [builder.pool.intern_literal(text.literal), text.length]
+    text = builder.kept_text(text, "key")
+    if text.code is not None:
+        return [builder.pool.intern_character(text.code), ONE]
+    known = builder._keys.get(text)
+    if known is not None and any(known[1] is block for block in builder.emitter.blocks):
+        return [known[0], text.length]
+    start = text.start if text.buffer == builder.pool.buffer and text.step == 1 else None
+    found = builder.pool.intern(text.length, builder.element(text), start)
+    builder._keys[text] = (found, builder.emitter.blocks[-1])
+    return [found, text.length]
+
+
+def _decide_text(builder: Strings, slot: Slot, *texts: Text) -> None:
+    """The slot holds strings, perhaps only single characters: build again with that."""
+    kinds = {text.kind for text in texts}
+    if len(kinds) > 1:
+        raise builder.unsupported(None, f"{slot.key[1]} is str and bytes", "use two names")
+    builder.emitter.decisions.texts[slot.key] = (kinds.pop(), all(text.code is not None for text in texts))
+    raise Restart
+
+
+def _assign_text(builder: Strings, name: str, slot: Slot, value: Value) -> None:
+    kind, is_single = builder.emitter.decisions.texts[slot.key]
+    if not is_text(value) or builder.text(value).kind != kind:
+        current = builder.scope.values.get(name)
+        old: Value = Object(kind) if current is None else current
+        raise builder.maybe_instead(slot, old, value, changes_kind(builder, name, old, value))
+    text = builder.text(value)
+    if is_single and text.code is None:
+        builder.emitter.decisions.texts[slot.key] = (kind, False)
+        raise Restart
+    numbers = [text.code] if is_single else text_numbers(builder, text)
+    if slot.parts is None:
+        slot.parts = part_slots(slot, len(numbers))
+    assign_parts(builder, name, slot, Tuple(tuple(Scalar(number) for number in numbers if number is not None)))
+    builder.scope.values[name] = slot_text(builder, slot)
+
+
+def slot_text(builder: Strings, slot: Slot) -> Text:
+    """The string that a slot holds."""
+    kind, is_single = builder.emitter.decisions.texts[slot.key]
+    assert slot.parts is not None
+    numbers = [Read(part.buffer.name, (), part.buffer.type) for part in slot.parts if part.buffer is not None]
+    if is_single:
+        return single(kind, numbers[0])
+    grows = numbers[0].buffer if slot.key[1] in lengthened(builder.scope.source.tree) else ""
+    return replace(builder.text_of(kind, numbers[0], numbers[1]), grows=grows)
+
+
+def chosen_text(
+    builder: Strings, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
+) -> Text:
+    """`a if test else b`"""
+    first, second = builder.text(then[0]), builder.text(orelse[0])
+    if first.kind != second.kind:
+        raise builder.unsupported(node, "a choice between str and bytes")
+    emitter = builder.emitter
+    is_single = first.code is not None and second.code is not None
+    names = ["code"] if is_single else ["start", "length"]
+    held = [Variable(emitter, emitter.declare(name, INT).name, INT) for name in names]
+    blocks: list[tuple[Node, ...]] = []
+    for text, block in ((first, then[1]), (second, orelse[1])):
+        with emitter.capture() as stored:
+            numbers = [text.code] if is_single else text_numbers(builder, text)
+            for place, number in zip(held, numbers):
+                assert number is not None
+                place.set(number)
+        blocks.append((*block, *stored))
+    emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], emitter.span))
+    if is_single:
+        return single(first.kind, held[0].value)
+    return builder.text_of(first.kind, held[0].value, held[1].value)
+
+
+def text_part(builder: Strings, base: Value, key: Value, node: ast.AST | None) -> Value:
+    """base[key]"""
+    text, emitter = builder.text(base), builder.emitter
+    array = Array((text.length,), CODE, lambda at: ZERO)
+    if isinstance(key, Slice):
+        take = indexing.sliced(array, key, emitter)
+        if not isinstance(take.step, Const):
+            raise builder.unsupported(node, "a slice of a string whose step is not known")
+        text = builder.located(text)
+        start = ix.add(text.start, ix.mul(integer(text.step), take.start))
+        extent = text.length if take.extent is None else take.extent
+        return replace(
+            text,
+            length=extent,
+            start=start,
+            step=text.step * int(take.step.value.real),
+            code=None,
+            literal=None,
+            grows="",
+        )
+    if not isinstance(key, Scalar):
+        raise builder.unsupported(node, "an index into a string that is no integer", key=key)
+    place = indexing.position(array, 0, key.expr, emitter, message=_OUT_OF_RANGE[text.kind])
+    return text_item(builder, text, place)
+
+
+def text_item(builder: Strings, text: Text, place: Expr) -> Value:
+    """What an index in range, or an iteration, gives: a character, or of bytes a number."""
+    code = builder.code(text, place)
+    return single(text.kind, code) if text.kind == "str" else Scalar(code)
+
+
+def text_iteration(builder: Strings, value: Value) -> Iterable:
+    text = builder.kept_text(builder.text(value), "text")
+    text = text if text.code is not None else builder.located(text)
+    return Iterable(text.length, lambda q: text_item(builder, text, q))
+
+
+def equal_texts(builder: Strings, first: Text, second: Text) -> Expr:
+    emitter = builder.emitter
+    if first.literal is not None or first.code is not None:
+        first, second = second, first
+    length = emitter.snapshot(first.length, "length")
+    if isinstance(length, Const) and isinstance(second.length, Const) and length != second.length:
+        return Const(False, PYBOOL)
+    if second.literal == "":
+        return Op("eq", (length, ZERO), PYBOOL)
+    first, second = (builder.kept_text(text, "text") for text in (first, second))
+    same = variable(emitter, "same", Op("eq", (length, second.length), PYBOOL))
+    known = int(second.length.value.real) if isinstance(second.length, Const) else None
+    with when(emitter, same.value):
+        if known is not None and known <= _SHORT:
+            for place in range(known):
+                equal = Op("eq", (builder.code(first, integer(place)), builder.code(second, integer(place))), PYBOOL)
+                same.set(equal if place == 0 else Op("and", (same.value, equal), PYBOOL))
         else:
-            start = self.pool.append(left.length, self.element(left))
-            self.pool.append(right.length, self.element(right))
-        grows = left.grows if self._is_growing(left) else right.grows
-        return Text(left.kind, total, self.pool.buffer, start, grows=grows)
+            with loop(emitter, ZERO, length) as at:
+                differs = Op("ne", (builder.code(first, at), builder.code(second, at)), BOOL)
+                with when(emitter, differs):
+                    same.set(Const(False, PYBOOL))
+                    emitter.emit(Break(emitter.span))
+    return emitter.snapshot(same.value, "same")
 
-    def _is_growing(self, text: Text) -> bool:
-        """Whether a string is the value of a variable of this function that gets longer strings."""
-        slots = self.scope.slots.values() if text.grows and text.buffer == self.pool.buffer else ()
-        parts = [slot.parts[0].buffer for slot in slots if slot.parts]
-        return any(buffer is not None and buffer.name == text.grows for buffer in parts)
 
-    def _repeated(self, text: Text, times: Expr) -> Value:
-        emitter = self.emitter
-        text = self.kept_text(text, "text")
-        often = emitter.snapshot(Op("maximum", (times, ZERO), INT), "times")
-        total = emitter.snapshot(Op("mul", (often, text.length), INT), "length")
-        element = self.element(text)
-        if text.code is not None:
-            return self.new_text(text.kind, total, element)
-        start = self.pool.cells.last()
-        with loop(emitter, ZERO, often):
-            self.pool.append(text.length, element)
-        return Text(text.kind, total, self.pool.buffer, start)
+def _ordered(builder: Strings, name: str, first: Text, second: Text) -> Expr:
+    """The first characters that differ decide, then the lengths."""
+    emitter = builder.emitter
+    first, second = (builder.kept_text(text, "text") for text in (first, second))
+    one, other = builder.element(first), builder.element(second)
+    shorter = emitter.snapshot(Op("minimum", (first.length, second.length), INT), "shorter")
+    result = variable(emitter, "ordered", Op(name, (first.length, second.length), PYBOOL))
+    with loop(emitter, ZERO, shorter) as at:
+        mine, its = (emitter.snapshot(side(at), "code") for side in (one, other))
+        with when(emitter, Op("ne", (mine, its), BOOL)):
+            result.set(Op(name, (mine, its), PYBOOL))
+            emitter.emit(Break(emitter.span))
+    return emitter.snapshot(result.value, "ordered")
 
-    def concatenated(self, kind: str, separator: Text, parts: Iterable) -> Value:
-        """separator.join(parts)"""
-        emitter = self.emitter
-        start = self.pool.cells.last()
-        with loop(emitter, ZERO, emitter.stable(parts.trips)) as at:
-            if separator.literal != "":
-                with when(emitter, Op("gt", (at, ZERO), BOOL)):
-                    self.pool.append(separator.length, self.element(separator))
-            part = parts.item(at)
-            if not is_text(part) or self.text(part).kind != kind:
-                raise Unsupported(emitter.span, f"TypeError: join() of items that are not {kind}")
-            text = self.text(part)
-            self.pool.append(text.length, self.element(text))
-        length = Op("sub", (self.pool.cells.length.value, start), INT)
-        return Text(kind, emitter.snapshot(length, "length"), self.pool.buffer, start)
 
-    def materialised_text(self, text: Text) -> Array:
-        """The code points in memory of their own, for the caller."""
-        codes = self.codes(text)
-        of = CODE if text.kind == "str" else BYTE
-        copied = Array(codes.shape, of, lambda at: arith.cast(codes.element(at), of))
-        return arrays.materialise(copied, self.emitter, "result")
+def text_contains(builder: Strings, base: Value, wanted: Value, node: ast.AST) -> Expr:
+    """wanted in base"""
+    text = builder.text(base)
+    if isinstance(wanted, Scalar) and text.kind != "str":
+        part = single(text.kind, arith.cast(wanted.expr, INT))
+        inside = arith.conjunction(Op("ge", (wanted.expr, ZERO), BOOL), Op("lt", (wanted.expr, integer(256)), BOOL))
+        builder.emitter.check(inside, "ValueError", "byte must be in range(0, 256)")
+    else:
+        part = builder.text(wanted)
+    if (part.kind == "str") != (text.kind == "str"):
+        raise builder.unsupported(node, "TypeError: str in bytes, or bytes in str", left=wanted, right=base)
+    if part.literal is not None and text.literal is not None:
+        return Const(part.literal in text.literal, PYBOOL)
+    if part.literal == "":
+        return Const(True, PYBOOL)
+    if part.code is not None and text.code is not None:
+        return Op("eq", (part.code, text.code), PYBOOL)
+    if part.code is not None and text.literal is not None:
+        return among(builder.emitter.snapshot(part.code, "code"), map(ord, text.literal))
+    if part.code is not None:
+        code = builder.emitter.snapshot(part.code, "code")
+        text = builder.kept_text(text, "text")
+        dims, at = builder.emitter.domain((builder.emitter.stable(text.length),))
+        same = Op("eq", (builder.code(text, at[0]), code), PYBOOL)
+        return builder.emitter.snapshot(Reduce("or", dims, same, builder.emitter.span), "found")
+    return Op("ge", (builder.find_text(text, part, node), ZERO), PYBOOL)
+
+
+def text_operator(builder: Strings, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+    """left + right, left * n"""
+    if op == "add" and is_text(left) and is_text(right):
+        return joined_texts(builder, builder.text(left), builder.text(right), node)
+    for value, other in ((left, right), (right, left)):
+        if op == "mul" and is_text(value) and isinstance(other, Scalar) and other.type.dtype.kind in "bi":
+            return _repeated(builder, builder.text(value), arith.cast(other.expr, INT))
+    raise builder.unsupported(node, "this operator on strings", left=left, right=right)
+
+
+def joined_texts(builder: Strings, left: Text, right: Text, node: ast.AST | None) -> Value:
+    if left.kind != right.kind:
+        raise builder.unsupported(node, "str and bytes added", left=left, right=right)
+    if left.literal is not None and right.literal is not None:
+        both = left.literal + right.literal
+        return Object(both if left.kind == "str" else both.encode("latin-1"))
+    if right.literal == "":
+        return left
+    if left.literal == "":
+        return right
+    emitter = builder.emitter
+    left, right = builder.kept_text(left, "text"), builder.kept_text(right, "text")
+    total = emitter.snapshot(Op("add", (left.length, right.length), INT), "length")
+    if _is_growing(builder, left):
+        start = builder.pool.extended(left.grows, left.start, left.length, right.length, builder.element(right))
+    elif _is_growing(builder, right):
+        start = builder.pool.preceded(right.grows, right.start, right.length, left.length, builder.element(left))
+    elif left.buffer == builder.pool.buffer and left.step == 1:
+        start = builder.pool.joined(left.start, left.length, right.length, builder.element(right))
+    else:
+        start = builder.pool.append(left.length, builder.element(left))
+        builder.pool.append(right.length, builder.element(right))
+    grows = left.grows if _is_growing(builder, left) else right.grows
+    return Text(left.kind, total, builder.pool.buffer, start, grows=grows)
+
+
+def _is_growing(builder: Strings, text: Text) -> bool:
+    """Whether a string is the value of a variable of this function that gets longer strings."""
+    slots = builder.scope.slots.values() if text.grows and text.buffer == builder.pool.buffer else ()
+    parts = [slot.parts[0].buffer for slot in slots if slot.parts]
+    return any(buffer is not None and buffer.name == text.grows for buffer in parts)
+
+
+def _repeated(builder: Strings, text: Text, times: Expr) -> Value:
+    emitter = builder.emitter
+    text = builder.kept_text(text, "text")
+    often = emitter.snapshot(Op("maximum", (times, ZERO), INT), "times")
+    total = emitter.snapshot(Op("mul", (often, text.length), INT), "length")
+    element = builder.element(text)
+    if text.code is not None:
+        return new_text(builder, text.kind, total, element)
+    start = builder.pool.cells.last()
+    with loop(emitter, ZERO, often):
+        builder.pool.append(text.length, element)
+    return Text(text.kind, total, builder.pool.buffer, start)
+
+
+def concatenated(builder: Strings, kind: str, separator: Text, parts: Iterable) -> Value:
+    """separator.join(parts)"""
+    emitter = builder.emitter
+    start = builder.pool.cells.last()
+    with loop(emitter, ZERO, emitter.stable(parts.trips)) as at:
+        if separator.literal != "":
+            with when(emitter, Op("gt", (at, ZERO), BOOL)):
+                builder.pool.append(separator.length, builder.element(separator))
+        part = parts.item(at)
+        if not is_text(part) or builder.text(part).kind != kind:
+            raise Unsupported(emitter.span, f"TypeError: join() of items that are not {kind}")
+        text = builder.text(part)
+        builder.pool.append(text.length, builder.element(text))
+    length = Op("sub", (builder.pool.cells.length.value, start), INT)
+    return Text(kind, emitter.snapshot(length, "length"), builder.pool.buffer, start)
+
+
+def materialised_text(builder: Strings, text: Text) -> Array:
+    """The code points in memory of their own, for the caller."""
+    codes = builder.codes(text)
+    of = CODE if text.kind == "str" else BYTE
+    copied = Array(codes.shape, of, lambda at: arith.cast(codes.element(at), of))
+    return arrays.materialise(copied, builder.emitter, "result")

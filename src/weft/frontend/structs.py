@@ -14,12 +14,15 @@ import types
 from typing import Any
 
 from weft.frontend import arrays, reads
-from weft.frontend.core import is_list
+from weft.frontend.core import assign_scalar_slot, is_list
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
-from weft.frontend.fields import Fields
+from weft.frontend.fields import Fields, field_now, renew_field, start_field
 from weft.frontend.growing import Cells
 from weft.frontend.items import merged, row_of, types_in
+from weft.frontend.lists import growing_value
+from weft.frontend.mixed import from_either, slot_number
+from weft.frontend.nested import as_row, resolved
 from weft.frontend.scope import Slot
 from weft.frontend.values import Array, Growing, ItemType, Method, Object, ObjectType, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
@@ -84,20 +87,6 @@ class Structs(Fields):
     def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def named_tuple(self, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        """kind(*args) of a class of named tuples"""
-        reads.lookup(kind, "_field_defaults")
-        names: tuple[str, ...] = reads.lookup(kind, "_fields")
-        given = dict(zip(names, args)) | kwargs
-        for name, default in kind._field_defaults.items():
-            if name not in given:
-                known = constant_value(default)
-                if known is not None:
-                    given[name] = known
-        if len(args) > len(names) or set(kwargs) & set(names[: len(args)]) or set(given) != set(names):
-            raise self.unsupported(node, f"these arguments of {kind.__name__}()")
-        return Tuple(tuple(given[name] for name in names), named=kind)
-
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args)"""
         made = Struct(kind, {}, self.emitter.blocks[-1])
@@ -113,7 +102,7 @@ class Structs(Fields):
             raise self.unsupported(node, f"the __init__ of {kind.__name__}, which is no function")
         elif args or kwargs:
             raise self.unsupported(node, f"arguments of {kind.__name__}()")
-        return self._pooled(dataclasses.replace(made, block=None), node)
+        return _pooled(self, dataclasses.replace(made, block=None), node)
 
     # --- objects in containers: one column for each number of an attribute, and one row for each object ---------------
 
@@ -132,79 +121,9 @@ class Structs(Fields):
         self.emitter.decisions.objects[value.kind] = known
         raise Restart
 
-    def _pooled(self, made: Struct, node: ast.AST) -> Struct:
-        """A new object among those of its class, if containers hold some of them."""
-        attributes = self.emitter.decisions.objects.get(made.kind)
-        if attributes is None:
-            return made
-        if set(attributes) != set(made.fields):
-            raise self.unsupported(node, f"objects of type {made.kind.__name__} with different attributes")
-        numbers = []
-        for name in attributes:
-            value, layout = self.field(made, name, node), self._attribute_type(made.kind, name)
-            self._fits(made.kind, name, layout, value, node)
-            numbers += [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
-        cells = Cells(self.emitter, self._pool_of(made.kind, node))
-        row = cells.last()
-        cells.push(numbers)
-        self.emitter.mutations += 1
-        return Struct(made.kind, {}, row=row)
-
-    def _pool_of(self, kind: type, node: ast.AST) -> Growing:
-        pool = self.pools.get(kind)
-        if pool is None:
-            raise self.unsupported(node, "objects inside containers in a recursive function", "use arrays")
-        return pool
-
-    def _attribute_type(self, kind: type, name: str) -> ItemType:
-        """The type of an attribute with what is known by now of lists that are empty at first."""
-        layout = self.resolved(self.emitter.decisions.objects[kind][name])
-        assert layout is not None
-        return layout
-
-    def _fits(self, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
-        """An attribute gets a value: of its type, or of one that the build starts again with."""
-        if self.accepts(layout, value):
-            return
-        both = merged(layout, self.layout(value))
-        if both is not None and both != layout:
-            self.emitter.decisions.objects[kind][name] = both
-            raise Restart
-        reason = f"an attribute {name} of different types in objects that containers hold"
-        raise self.unsupported(node, reason, "give it one type", value=value)
-
-    def _attribute_columns(self, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
-        """The numbers of an attribute of an object among others; None if it has no such attribute."""
-        assert base.row is not None
-        data = list(self._pool_of(base.kind, node).data)
-        for attribute in self.emitter.decisions.objects[base.kind]:
-            layout = self._attribute_type(base.kind, attribute)
-            types = types_in(layout)
-            if attribute == name:
-                return layout, [Read(column, (base.row,), of) for column, of in zip(data, types)]
-            data = data[len(types) :]
-        return None
-
-    def numbers_in_object(self, base: Struct) -> list[Read]:
-        """All numbers of an object in a container."""
-        found = [self._attribute_columns(base, name, ast.Pass()) for name in self.emitter.decisions.objects[base.kind]]
-        return [column for columns in found if columns is not None for column in columns[1]]
-
     def assigns(self, kind: type, name: str) -> None:
         """An attribute of an object in a container is assigned to."""
         raise NotImplementedError
-
-    def _store_column(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
-        self.assigns(base.kind, name)
-        found = self._attribute_columns(base, name, node)
-        if found is None:
-            raise self.unsupported(node, f"a new attribute {name} of an object", "set it in __init__")
-        layout, columns = found
-        self._fits(base.kind, name, layout, value, node)
-        numbers = [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
-        for column, number in zip(columns, numbers):
-            self.emitter.assign((), column.buffer, column.index, number)
-        self.emitter.mutations += 1
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
@@ -242,7 +161,7 @@ class Structs(Fields):
         if slots is not None and name not in slots:
             raise self.unsupported(node, f"AttributeError: {base.kind.__name__} has no attribute {name}")
         if base.row is not None:
-            self._store_column(base, name, value, node)
+            _store_column(self, base, name, value, node)
             return
         held = base.fields.get(name)
         if held is None and base.block is not self.emitter.blocks[-1]:
@@ -250,7 +169,7 @@ class Structs(Fields):
         if frozen and isinstance(value, Scalar):  # it stays what it is
             base.fields[name] = Scalar(self._kept(value.expr, name))
             return
-        if isinstance(value, Scalar) and self.from_either(value.expr):
+        if isinstance(value, Scalar) and from_either(self, value.expr):
             raise self.unsupported(node, f"an attribute {name} that is either Python's or NumPy's number", "use int()")
         renewed = isinstance(held, Slot) and held.key in self.emitter.decisions.renewed
         if isinstance(value, Scalar) and not renewed and (held is None or isinstance(held, Slot)):
@@ -260,40 +179,36 @@ class Structs(Fields):
                 held = Slot((hash((self.scope.path, place.line, place.column)), title))
                 base.fields[name] = held
             before = self.scope.values.pop(title, None)
-            self._assign_scalar_slot(title, held, value)
+            assign_scalar_slot(self, title, held, value)
             self.scope.values.pop(title)
             if before is not None:
                 self.scope.values[title] = before
             return
-        if held is not None and self.renew_field(base, name, value):
+        if held is not None and renew_field(self, base, name, value):
             return
         if held is not None:
             raise self.unsupported(node, f"a new array or container as the attribute {name}", "assign to its items")
-        if self.start_field(base, name, value):
+        if start_field(self, base, name, value):
             return
         if base.kind in self.emitter.decisions.objects and is_list(value) and row_of(value) is None:
-            base.fields[name] = self.as_row(value)
+            base.fields[name] = as_row(self, value)
             return
         if isinstance(value, Array) and value.view is None:
-            value = self._settled_array(value, name)
-        base.fields[name] = self.growing_value(name, value) if isinstance(value, Tuple) and value.is_list else value
-
-    def _settled_array(self, value: Array, name: str) -> Array:
-        arrays.keepable(value, self.emitter)
-        return arrays.materialise(value, self.emitter, name)
+            value = settled_array(self, value, name)
+        base.fields[name] = growing_value(self, name, value) if isinstance(value, Tuple) and value.is_list else value
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name"""
-        column = None if base.row is None else self._attribute_columns(base, name, node)
+        column = None if base.row is None else _attribute_columns(self, base, name, node)
         if column is not None:
             layout, parts = column
             plain = isinstance(layout, ScalarType)
             return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in parts]))
         held = base.fields.get(name)
         if isinstance(held, Slot) and held.key in self.emitter.decisions.renewed:
-            return self.field_now(base, name, held)
+            return field_now(self, base, name, held)
         if isinstance(held, Slot):
-            return self.slot_number(held)
+            return slot_number(self, held)
         if held is not None:
             return held  # type: ignore[no-any-return]
         found = reads.lookup(base.kind, name)
@@ -338,3 +253,102 @@ class Structs(Fields):
         if not isinstance(reads.lookup(value.kind, name), types.FunctionType):
             raise self.unsupported(node, "this operator on an object", value=value)
         return self.struct_method(value, name, [], {}, node)
+
+
+def named_tuple(builder: Structs, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+    """kind(*args) of a class of named tuples"""
+    reads.lookup(kind, "_field_defaults")
+    names: tuple[str, ...] = reads.lookup(kind, "_fields")
+    given = dict(zip(names, args)) | kwargs
+    for name, default in kind._field_defaults.items():
+        if name not in given:
+            known = constant_value(default)
+            if known is not None:
+                given[name] = known
+    if len(args) > len(names) or set(kwargs) & set(names[: len(args)]) or set(given) != set(names):
+        raise builder.unsupported(node, f"these arguments of {kind.__name__}()")
+    return Tuple(tuple(given[name] for name in names), named=kind)
+
+
+def _pooled(builder: Structs, made: Struct, node: ast.AST) -> Struct:
+    """A new object among those of its class, if containers hold some of them."""
+    attributes = builder.emitter.decisions.objects.get(made.kind)
+    if attributes is None:
+        return made
+    if set(attributes) != set(made.fields):
+        raise builder.unsupported(node, f"objects of type {made.kind.__name__} with different attributes")
+    numbers = []
+    for name in attributes:
+        value, layout = builder.field(made, name, node), _attribute_type(builder, made.kind, name)
+        fits(builder, made.kind, name, layout, value, node)
+        numbers += [builder.emitter.snapshot(number, name) for number in builder.numbers(layout, value)]
+    cells = Cells(builder.emitter, _pool_of(builder, made.kind, node))
+    row = cells.last()
+    cells.push(numbers)
+    builder.emitter.mutations += 1
+    return Struct(made.kind, {}, row=row)
+
+
+def _pool_of(builder: Structs, kind: type, node: ast.AST) -> Growing:
+    pool = builder.pools.get(kind)
+    if pool is None:
+        raise builder.unsupported(node, "objects inside containers in a recursive function", "use arrays")
+    return pool
+
+
+def _attribute_type(builder: Structs, kind: type, name: str) -> ItemType:
+    """The type of an attribute with what is known by now of lists that are empty at first."""
+    layout = resolved(builder, builder.emitter.decisions.objects[kind][name])
+    assert layout is not None
+    return layout
+
+
+def fits(builder: Structs, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
+    """An attribute gets a value: of its type, or of one that the build starts again with."""
+    if builder.accepts(layout, value):
+        return
+    both = merged(layout, builder.layout(value))
+    if both is not None and both != layout:
+        builder.emitter.decisions.objects[kind][name] = both
+        raise Restart
+    reason = f"an attribute {name} of different types in objects that containers hold"
+    raise builder.unsupported(node, reason, "give it one type", value=value)
+
+
+def _attribute_columns(builder: Structs, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
+    """The numbers of an attribute of an object among others; None if it has no such attribute."""
+    assert base.row is not None
+    data = list(_pool_of(builder, base.kind, node).data)
+    for attribute in builder.emitter.decisions.objects[base.kind]:
+        layout = _attribute_type(builder, base.kind, attribute)
+        types = types_in(layout)
+        if attribute == name:
+            return layout, [Read(column, (base.row,), of) for column, of in zip(data, types)]
+        data = data[len(types) :]
+    return None
+
+
+def numbers_in_object(builder: Structs, base: Struct) -> list[Read]:
+    """All numbers of an object in a container."""
+    found = [
+        _attribute_columns(builder, base, name, ast.Pass()) for name in builder.emitter.decisions.objects[base.kind]
+    ]
+    return [column for columns in found if columns is not None for column in columns[1]]
+
+
+def _store_column(builder: Structs, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+    builder.assigns(base.kind, name)
+    found = _attribute_columns(builder, base, name, node)
+    if found is None:
+        raise builder.unsupported(node, f"a new attribute {name} of an object", "set it in __init__")
+    layout, columns = found
+    fits(builder, base.kind, name, layout, value, node)
+    numbers = [builder.emitter.snapshot(number, name) for number in builder.numbers(layout, value)]
+    for column, number in zip(columns, numbers):
+        builder.emitter.assign((), column.buffer, column.index, number)
+    builder.emitter.mutations += 1
+
+
+def settled_array(builder: Structs, value: Array, name: str) -> Array:
+    arrays.keepable(value, builder.emitter)
+    return arrays.materialise(value, builder.emitter, name)

@@ -22,6 +22,7 @@ from weft.frontend import reads, reasons
 from weft.frontend.exceptions import Exceptions
 from weft.frontend.liveness import Liveness, assigned, used
 from weft.frontend.source import Source
+from weft.frontend.statements import execute_all
 from weft.ir.expr import ONE, ZERO, Dim
 from weft.ir.program import Loop, LoopKind
 
@@ -76,56 +77,58 @@ class Tasks(Exceptions):
     """`_exec_with`."""
 
     def _exec__finish(self, node: _Finish) -> bool:
-        return self._region(node, LoopKind.FINISH, node.body)
+        return _region(self, node, LoopKind.FINISH, node.body)
 
     def _exec_with(self, node: ast.With) -> bool:
         kind = kind_of(node, self.scope.source.namespace)
         if kind is None:
             raise self.unsupported(node, reasons.construct(node), APART)
-        return self._region(node, kind, node.body)
+        return _region(self, node, kind, node.body)
 
-    def _region(self, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:
-        namespace, around = self.scope.source.namespace, self.scope.regions
-        tasks = self.emitter.decisions.tasks
-        tasks.met = True
-        if LoopKind.ISOLATED in around:
-            return self.execute_all(body)  # the task has everything to itself already
-        self._stays(body, kind)
-        if tasks.in_sequence:
-            if kind is LoopKind.FINISH:
-                Beside(self.scope.source, self.scope.liveness.live_after(node)).check(body)
-            return self.execute_all(body)
-        opened: list[str] = []
+
+def _region(builder: Tasks, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:
+    namespace, around = builder.scope.source.namespace, builder.scope.regions
+    tasks = builder.emitter.decisions.tasks
+    tasks.met = True
+    if LoopKind.ISOLATED in around:
+        return execute_all(builder, body)  # the task has everything to itself already
+    _stays(builder, body, kind)
+    if tasks.in_sequence:
         if kind is LoopKind.FINISH:
-            live = self.scope.liveness.live_after(node)
-            Beside(self.scope.source, live).check(body)
-            opened = self.open_slots(shared_names(body, namespace, live), node)
-        span = self.emitter.span
-        around.append(kind)
-        with self.emitter.capture() as block:
-            if kind is LoopKind.TASK and any(_begins_tasks(inner, namespace) for inner in body):
-                reached = self._region(node, LoopKind.FINISH, body)
-            else:
-                reached = self.execute_all(body)
-        around.pop()
-        self.emitter.span = span
-        dim = Dim(self.emitter.fresh(kind.value), ZERO, ONE)
-        self.emitter.emit(Loop(dim, tuple(block), kind, span=span))
-        self.emitter.mutations += 1
-        self.close_slots(opened)
-        return reached
+            Beside(builder.scope.source, builder.scope.liveness.live_after(node)).check(body)
+        return execute_all(builder, body)
+    opened: list[str] = []
+    if kind is LoopKind.FINISH:
+        live = builder.scope.liveness.live_after(node)
+        Beside(builder.scope.source, live).check(body)
+        opened = builder.open_slots(shared_names(body, namespace, live), node)
+    span = builder.emitter.span
+    around.append(kind)
+    with builder.emitter.capture() as block:
+        if kind is LoopKind.TASK and any(_begins_tasks(inner, namespace) for inner in body):
+            reached = _region(builder, node, LoopKind.FINISH, body)
+        else:
+            reached = execute_all(builder, body)
+    around.pop()
+    builder.emitter.span = span
+    dim = Dim(builder.emitter.fresh(kind.value), ZERO, ONE)
+    builder.emitter.emit(Loop(dim, tuple(block), kind, span=span))
+    builder.emitter.mutations += 1
+    builder.close_slots(opened)
+    return reached
 
-    def _stays(self, body: list[ast.stmt], kind: LoopKind) -> None:
-        """A task cannot end what it is a part of; the other regions are left at their end, or by a return of the whole
-        program: that of a function written out in place would go on behind the region.
-        """
-        for node in _leaving(body):
-            word = type(node).__name__.lower()
-            if kind is LoopKind.TASK:
-                remedy = "note in an array what the task has found, and look at it after the finish"
-                raise ParallelError(self.scope.source.span(node), f"`{word}` leaves a task", remedy)
-            if not isinstance(node, ast.Return) or self.scope.inlined:
-                raise self.unsupported(node, f"`{word}` out of `with weft.{kind.value}()`", "use a condition instead")
+
+def _stays(builder: Tasks, body: list[ast.stmt], kind: LoopKind) -> None:
+    """A task cannot end what it is a part of; the other regions are left at their end, or by a return of the whole
+    program: that of a function written out in place would go on behind the region.
+    """
+    for node in _leaving(body):
+        word = type(node).__name__.lower()
+        if kind is LoopKind.TASK:
+            remedy = "note in an array what the task has found, and look at it after the finish"
+            raise ParallelError(builder.scope.source.span(node), f"`{word}` leaves a task", remedy)
+        if not isinstance(node, ast.Return) or builder.scope.inlined:
+            raise builder.unsupported(node, f"`{word}` out of `with weft.{kind.value}()`", "use a condition instead")
 
 
 def _leaving(body: Iterable[ast.AST], in_loop: bool = False) -> list[ast.stmt]:

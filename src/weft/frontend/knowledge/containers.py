@@ -14,9 +14,11 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import growing
+from weft.frontend.dicts import add_all, store_item
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed, sound
+from weft.frontend.lists import started
 from weft.frontend.values import (
     Array,
     Closure,
@@ -32,6 +34,7 @@ from weft.frontend.values import (
     Value,
     describe,
 )
+from weft.frontend.whole import copied_dict, count_all
 from weft.frontend.writing import loop
 from weft.ir.expr import ZERO, Const, Op
 from weft.ir.types import BOOL, FLOAT, INT
@@ -58,14 +61,14 @@ def _unbounded(call: Bound) -> Value:
     value = call.get("iterable")
     builder, emitter = call.builder, call.builder.emitter
     if value is None or isinstance(value, Tuple):
-        return builder.started("deque", Tuple(() if value is None else value.items, is_list=True), is_deque=True)
+        return started(builder, "deque", Tuple(() if value is None else value.items, is_list=True), is_deque=True)
     if isinstance(value, Array) and value.rank == 1:
         made = growing.make(emitter, "deque", [value.type], is_deque=True)
         with loop(emitter, ZERO, value.shape[0]) as at:
             Cells(emitter, made).push((emitter.snapshot(value.element((at,)), "item"),))
         return Records(made, value.type, is_deque=True)
     if isinstance(value, (Records, Rows, Range, Iterable)):
-        queue = builder.started("deque", Tuple((), is_list=True), is_deque=True)
+        queue = started(builder, "deque", Tuple((), is_list=True), is_deque=True)
         run = builder.iteration(value, builder.calling)
         with loop(emitter, ZERO, emitter.stable(run.trips)) as at:
             builder.list_method(queue, "append", [run.item(at)], builder.calling)
@@ -77,13 +80,13 @@ def _unbounded(call: Bound) -> Value:
 def _dict(call: Bound) -> Value:
     builder, value = call.builder, call.get("mapping")
     if isinstance(value, Dict) and not value.is_set:
-        return builder.copied_dict(value, builder.calling)
+        return copied_dict(builder, value, builder.calling)
     made = builder.new_dict(builder.calling)
 
     def put(entry: Value) -> None:
         if not isinstance(entry, Tuple) or len(entry.items) != 2:
             raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
-        builder.store_item(made, entry.items[0], entry.items[1], builder.calling)
+        store_item(builder, made, entry.items[0], entry.items[1], builder.calling)
 
     if isinstance(value, Tuple):
         for entry in value.items:
@@ -107,7 +110,7 @@ def _counter(call: Bound) -> Value:
     builder, value = call.builder, call.get("iterable")
     made = builder.new_dict(builder.calling, counts=True)
     if value is not None:
-        builder.count_all(made, value, builder.calling)
+        count_all(builder, made, value, builder.calling)
     return made
 
 
@@ -115,10 +118,10 @@ def _counter(call: Bound) -> Value:
 def _set(call: Bound) -> Value:
     value = call.get("iterable")
     if isinstance(value, Dict):
-        return call.builder.copied_dict(value, call.builder.calling, is_set=True)
+        return copied_dict(call.builder, value, call.builder.calling, is_set=True)
     made = call.builder.new_dict(call.builder.calling, is_set=True)
     if value is not None:
-        call.builder.add_all(made, value, call.builder.calling)
+        add_all(call.builder, made, value, call.builder.calling)
     return made
 
 

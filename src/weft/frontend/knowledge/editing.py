@@ -14,6 +14,7 @@ from weft.frontend.knowledge.rearranging import part
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined
+from weft.frontend.storing import store
 from weft.frontend.values import Array, Index, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op
@@ -64,7 +65,7 @@ def _delete(call: Bound) -> Value:
         gone = mask
     else:
         keep = arrays.materialise(Array((extent,), BOOL, lambda _: arith.condition(ZERO)), emitter, "gone")
-        call.builder.store(keep, where, Scalar(arith.condition(ONE)), call.builder.calling)
+        store(call.builder, keep, where, Scalar(arith.condition(ONE)), call.builder.calling)
         gone = keep
     kept = Array(gone.shape, BOOL, lambda at: arith.negate(gone.element(at)), cost=gone.cost + 1)
     return masks.compressed(array, kept, axis, emitter)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weft.errors import Unsupported
+from weft.frontend.mixed import from_either, kinds_of
 from weft.frontend.values import Array, Scalar, Tuple, Value
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ def _same_in_numpy(builder: Builder, entry: Entry, module: str, values: list[Val
         return False
     nested = (item for value in values if isinstance(value, Tuple) for item in value.items)
     found = [*unknown, *(item for item in nested if isinstance(item, Scalar) and _unknown(builder, item))]
-    return all(len({kind.dtype for kind in builder.kinds_of(value.expr)}) == 1 for value in found)
+    return all(len({kind.dtype for kind in kinds_of(builder, value.expr)}) == 1 for value in found)
 
 
 def _unknown(builder: Builder, value: Value) -> bool:
     if isinstance(value, Tuple):
         return any(_unknown(builder, item) for item in value.items)
-    return isinstance(value, Scalar) and builder.from_either(value.expr)
+    return isinstance(value, Scalar) and from_either(builder, value.expr)
 
 
 def _plain(builder: Builder, value: Value) -> Value:

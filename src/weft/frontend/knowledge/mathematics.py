@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith
+from weft.frontend.expressions import scalar_binary
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.python import as_int, checked_int, number
@@ -127,7 +128,7 @@ def _register_math(name: str, op: str, kind: str) -> None:
         result = _within(call, kind, op, name, _real(call, "x"))
         if name == "log" and "base" in call.given:
             base = _within(call, kind, op, name, _real(call, "base"))
-            return call.builder.scalar_binary("truediv", Scalar(result), Scalar(base))
+            return scalar_binary(call.builder, "truediv", Scalar(result), Scalar(base))
         return Scalar(result)
 
 
@@ -151,7 +152,7 @@ for _name, _op in (("atan2", "arctan2"), ("copysign", "copysign"), ("nextafter",
 
 @native(math.pow, parameters="x y", name="math.pow")
 def _math_pow(call: Bound) -> Value:
-    return call.builder.scalar_binary("pow", *(Scalar(_real(call, n)) for n in ("x", "y")))
+    return scalar_binary(call.builder, "pow", *(Scalar(_real(call, n)) for n in ("x", "y")))
 
 
 def _register_remainder(name: str, op: str) -> None:
@@ -360,7 +361,7 @@ def _dist(call: Bound) -> Value:
     left, right = call.need("p"), call.need("q")
     if not isinstance(left, Tuple) or not isinstance(right, Tuple) or len(left.items) != len(right.items):
         raise Unsupported(call.builder.emitter.span, "math.dist() of anything but two literal points")
-    gaps = [call.builder.scalar_binary("sub", *pair) for pair in zip(*(_floats(p, call) for p in (left, right)))]
+    gaps = [scalar_binary(call.builder, "sub", *pair) for pair in zip(*(_floats(p, call) for p in (left, right)))]
     return _length([gap.expr for gap in gaps], call)
 
 
@@ -431,7 +432,7 @@ def _register_cmath(name: str) -> None:
         result = _checked_complex(call, name, _complex(call, "z"))
         if name == "log" and "base" in call.given:
             base = _checked_complex(call, name, _complex(call, "base"))
-            return call.builder.scalar_binary("truediv", Scalar(result), Scalar(base))
+            return scalar_binary(call.builder, "truediv", Scalar(result), Scalar(base))
         return Scalar(result)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
+from weft.frontend.calls import applied
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_of
 from weft.frontend.models import primitives
 from weft.frontend.models.sparse import Matrix
+from weft.frontend.sparse_making import note_reordered
 from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import (
@@ -112,7 +114,7 @@ def _is_matrix(call: Bound) -> Value:
 def _reordered(call: Bound) -> Value:
     matrix = call.need("matrix")
     assert isinstance(matrix, Struct)
-    call.builder.note_reordered(matrix)
+    note_reordered(call.builder, matrix)
     return Object(None)
 
 
@@ -203,7 +205,7 @@ class Entries:
             with emitter.capture() as block:
                 closure = self.call.need(name)
                 assert isinstance(closure, Closure)
-                result = self.call.builder.applied(closure, [Scalar(Var(variable)) for variable in variables])
+                result = applied(self.call.builder, closure, [Scalar(Var(variable)) for variable in variables])
         finally:
             del emitter.dims[-len(known) :]
         if block:

@@ -15,6 +15,7 @@ from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import as_index, axis_of, operand, ranges_along
 from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.storing import store
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
 from weft.frontend.writing import Variable, may_share
 from weft.ir import index as ix
@@ -141,7 +142,7 @@ def _put_along_axis(call: Bound) -> Value:
     keys: list[Value] = [
         index if k == axis else ranges_along(target.shape[k], k, target.rank) for k in range(target.rank)
     ]
-    builder.store(target, Tuple(tuple(keys)), call.need("values"), builder.calling)
+    store(builder, target, Tuple(tuple(keys)), call.need("values"), builder.calling)
     return Object(None)
 
 
@@ -210,7 +211,7 @@ def _piecewise(call: Bound) -> Value:
         value = function
         if not isinstance(function, (Scalar, Array)):
             value = builder.call(function, [masks.settled(Mask(source, test), emitter)], {}, builder.calling)
-        builder.store(result, test, value, builder.calling)
+        store(builder, result, test, value, builder.calling)
     return result
 
 
@@ -301,4 +302,3 @@ def _put_method(call: Bound) -> Value:
     given = [call.need(name) for name in ("a", "indices", "values")]
     mode = call.get("mode")
     return entry.call(call.builder, [*given, *([mode] if mode is not None else [])], {})
-

@@ -15,13 +15,16 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.comprehensions import refuse_compensated
 from weft.frontend.constants import constant_bool, constant_int
+from weft.frontend.dicts import dict_length, entries_of
 from weft.frontend.emit import Choosing, Emitter
-from weft.frontend.expressions import constant_value
+from weft.frontend.expressions import constant_value, scalar_binary
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import mostly
 from weft.frontend.knowledge.creation import extent_of
 from weft.frontend.knowledge.ufuncs import elements
+from weft.frontend.mixed import note_choice, note_computed
 from weft.frontend.ragged import length
 from weft.frontend.strings import is_text
 from weft.frontend.values import (
@@ -73,7 +76,7 @@ def _len(call: Bound) -> Value:
     if isinstance(value, Tuple):
         return Scalar(Const(len(value.items), INT))
     if isinstance(value, Dict):
-        return Scalar(call.builder.dict_length(value))
+        return Scalar(dict_length(call.builder, value))
     if isinstance(value, (Keyed, Keywords)):
         return Scalar(Const(len(call.builder.keyed_items(value, None)), INT))
     if isinstance(value, Records):
@@ -228,7 +231,7 @@ def _abs(call: Bound) -> Value:
         return found
     expr, span = number(call, "x"), call.builder.emitter.span
     result = arith.unary("abs", expr, span)
-    return Scalar(call.builder.note_computed(result, [expr], lambda way: arith.unary("abs", way[0], span)))
+    return Scalar(note_computed(call.builder, result, [expr], lambda way: arith.unary("abs", way[0], span)))
 
 
 _WORDS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
@@ -259,7 +262,7 @@ def _choose(kind: str) -> None:
 
             return extreme_of(builder, values[0], kind)
         if len(values) == 1 and isinstance(values[0], Dict):
-            values = (builder.entries_of(values[0], "keys", None, ordered=False),)
+            values = (entries_of(builder, values[0], "keys", None, ordered=False),)
         in_rows = isinstance(values[0], Rows) and isinstance(values[0].item, TextType) if values else False
         if len(values) == 1 and (in_rows or isinstance(values[0], Iterable)):
             values = (builder.listed(values[0]),)
@@ -274,8 +277,10 @@ def _choose(kind: str) -> None:
             return builder.expand(best_or, given)
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
-        if len(values) == 1 and isinstance(values[0], Records) and isinstance(
-            values[0].item, (EitherType, tuple, ObjectType, TextType)
+        if (
+            len(values) == 1
+            and isinstance(values[0], Records)
+            and isinstance(values[0].item, (EitherType, tuple, ObjectType, TextType))
         ):
             from weft.frontend.knowledge.sequences import best_of
 
@@ -304,7 +309,7 @@ def _choose(kind: str) -> None:
             of = join(expr.type, result.type)
             test = arith.cast(better, BOOL)
             chosen = Op("select", (test, arith.cast(expr, of), arith.cast(result, of)), of)
-            builder.note_choice(chosen, test, expr, result)
+            note_choice(builder, chosen, test, expr, result)
             result = chosen
         return Scalar(result)
 
@@ -361,16 +366,16 @@ def _sum(call: Bound) -> Value:
             if not isinstance(start, (Scalar, Array)) or not isinstance(item, (Scalar, Array)):
                 raise Unsupported(builder.emitter.span, "sum() of a sequence that is not of numbers")
             if isinstance(start, Scalar) and isinstance(item, Scalar):
-                start = builder.scalar_binary("add", start, item)
+                start = scalar_binary(builder, "add", start, item)
             else:
                 start = builder.binary("add", start, item, builder.calling, builder.emitter.span)
-        builder.refuse_compensated(start, len(value.items))
+        refuse_compensated(builder, start, len(value.items))
         return start
     try:
         return builder.accumulate(value, start)
     except Choosing:
         total = builder.expand(total_of, {"items": value, "start": start})
-        builder.refuse_compensated(total)
+        refuse_compensated(builder, total)
         return total
 
 
@@ -570,7 +575,7 @@ def _divmod(call: Bound) -> Value:
     if any(isinstance(call.need(name), Array) for name in ("a", "b")):
         return call.builder.expand(_numpy_divmod, call.given)
     left, right = Scalar(number(call, "a")), Scalar(number(call, "b"))
-    return Tuple(tuple(call.builder.scalar_binary(op, left, right) for op in ("floordiv", "mod")))
+    return Tuple(tuple(scalar_binary(call.builder, op, left, right) for op in ("floordiv", "mod")))
 
 
 def _numpy_divmod(a: Any, b: Any) -> Any:
@@ -583,7 +588,7 @@ def _pow(call: Bound) -> Value:
         return _power_modulo(call)
     if any(isinstance(call.need(name), Array) for name in ("base", "exp")):
         return call.builder.expand(_numpy_power, {name: call.need(name) for name in ("base", "exp")})
-    return call.builder.scalar_binary("pow", Scalar(number(call, "base")), Scalar(number(call, "exp")))
+    return scalar_binary(call.builder, "pow", Scalar(number(call, "base")), Scalar(number(call, "exp")))
 
 
 def _numpy_power(base: Any, exp: Any) -> Any:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from weft.errors import Unsupported
 from weft.frontend import arith, growing
+from weft.frontend.comprehensions import mapped
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, has_lists, types_in
+from weft.frontend.structs import numbers_in_object
 from weft.frontend.values import Array, EitherType, Object, ObjectType, OptionOf, Records, Scalar, Struct, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
@@ -121,7 +123,7 @@ def _refuse_odd_objects(builder: Builder, keys: Records) -> None:
     with loop(emitter, ZERO, cells.last()) as at:
         item = builder.assembled(keys.item, iter(cells.taken(at)))
         assert isinstance(item, Struct)
-        for number in builder.numbers_in_object(item):
+        for number in numbers_in_object(builder, item):
             if number.type.dtype.is_inexact:
                 emitter.hand_back(Op("eq", (number, number), BOOL), "objects with NaN in them are sorted")
         before = builder.expand(is_before, {"one": item, "other": item})
@@ -161,7 +163,7 @@ def method(builder: Builder, items: Records, name: str, args: list[Value], kwarg
         from weft.frontend.constants import constant_bool
 
         key = kwargs.get("key")
-        keys: Value = items if key is None or key == Object(None) else builder.mapped(key, items)
+        keys: Value = items if key is None or key == Object(None) else mapped(builder, key, items)
         new = sorted_items(builder, items, keys, constant_bool(kwargs.get("reverse"), emitter, False))
         assert isinstance(new, Records)
         source = Cells(emitter, new.growing)

@@ -12,6 +12,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.constants import constant, constant_axis, constant_int
 from weft.frontend.emit import Emitter
+from weft.frontend.expressions import scalar_binary
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import at_least
 from weft.frontend.knowledge.reductions import reduced_in, sum_type
@@ -188,7 +189,8 @@ def _gradient_between(f: Any, x: Any, axis: Any, edge_order: Any) -> Any:
                 -(2.0 * p + q) / (p * (p + q)) * value[0] + (p + q) / (p * q) * value[1] - p / (q * (p + q)) * value[2]
             )
             slope[-1] = (
-                s / (r * (r + s)) * value[-3] - (s + r) / (r * s) * value[-2]
+                s / (r * (r + s)) * value[-3]
+                - (s + r) / (r * s) * value[-2]
                 + (2.0 * s + r) / (s * (r + s)) * value[-1]
             )
     return result
@@ -210,7 +212,7 @@ def _slope(call: Bound, array: Array, axis: int, step: Scalar, order: int) -> Ar
     def at(position: Expr) -> Array:
         return part(array, axis, position, ONE)
 
-    double = call.builder.scalar_binary("mul", Scalar(Const(2.0, FLOAT)), step)
+    double = scalar_binary(call.builder, "mul", Scalar(Const(2.0, FLOAT)), step)
     central = _combined(emitter, "sub", part(array, axis, integer(2), inside), part(array, axis, ZERO, inside))
     arrays.store(part(whole, axis, ONE, inside), _combined(emitter, "truediv", central, double), emitter, fresh=True)
     edges = ((ZERO, (0, 1, 2), (-1.5, 2.0, -0.5)), (last(extent), (-3, -2, -1), (0.5, -2.0, 1.5)))
@@ -222,7 +224,7 @@ def _slope(call: Bound, array: Array, axis: int, step: Scalar, order: int) -> Ar
         else:
             terms = [
                 _combined(
-                    emitter, "mul", call.builder.scalar_binary("truediv", Scalar(Const(w, FLOAT)), step), at(spot)
+                    emitter, "mul", scalar_binary(call.builder, "truediv", Scalar(Const(w, FLOAT)), step), at(spot)
                 )
                 for w, spot in zip(weights, spots)
             ]

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 
 from weft.errors import Unsupported
 from weft.frontend import arrays
+from weft.frontend.comprehensions import mapped
 from weft.frontend.constants import constant_bool, constant_int
+from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native, records
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN, beside
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
+from weft.frontend.lists import joined_lists, started
+from weft.frontend.nested import share_rows
 from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Cast, Expr, Op, Reduce
@@ -61,9 +65,9 @@ def _in_memory(call: Bound, name: str) -> Value:
     """A sequence as a list in memory; a set in its order if equal keys of its items show it."""
     value = call.need(name)
     if isinstance(value, Dict):
-        value = call.builder.entries_of(value, "keys", None, ordered=call.get("key") is not None)
+        value = entries_of(call.builder, value, "keys", None, ordered=call.get("key") is not None)
     if isinstance(value, Tuple) and not (value.items and all(isinstance(item, Scalar) for item in value.items)):
-        return call.builder.started("list", replace(value, is_list=True, named=None), is_deque=False)
+        return started(call.builder, "list", replace(value, is_list=True, named=None), is_deque=False)
     return call.builder.listed(value)
 
 
@@ -84,7 +88,7 @@ def _sorted(call: Bound) -> Value:
     key = call.get("key")
     if isinstance(found, Tuple):
         return found  # nothing was ever put into it
-    by = None if key is None else builder.mapped(key, found)
+    by = None if key is None else mapped(builder, key, found)
     if not isinstance(found, (Array, Records)) or isinstance(found, Records) or isinstance(by, Records):
         if not isinstance(found, (Array, Records)) or isinstance(by, Tuple):
             order = "" if by is None else f" by keys of type {describe(by)}"
@@ -100,7 +104,7 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
     """A method of a list of numbers that keeps its length; None if it is another one."""
     emitter = builder.emitter
     if name == "copy" and not args and not kwargs:
-        builder.share_rows(items)
+        share_rows(builder, items)
         return arrays.materialise(replace(items, growing=None), emitter, "list")
     if name in ("sort", "reverse") and items.rank == 1 and not args and set(kwargs) <= {"key", "reverse"}:
         call = Bound(builder, name, {"iterable": items, **kwargs})
@@ -196,7 +200,7 @@ def _list(call: Bound) -> Value:
     if value is None:
         return Tuple((), is_list=True)
     if isinstance(value, Dict):
-        value = call.builder.entries_of(value, "keys", None)
+        value = entries_of(call.builder, value, "keys", None)
     return call.builder.listed(value)
 
 
@@ -293,9 +297,7 @@ def combinations(iterable, r):
     if r == 2:
         return [(items[i], items[j]) for i in range(n) for j in range(i + 1, n)]
     if r == 3:
-        return [
-            (items[i], items[j], items[k]) for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)
-        ]
+        return [(items[i], items[j], items[k]) for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)]
     raise NotImplementedError
 
 
@@ -304,7 +306,7 @@ def _chain(call: Bound) -> Value:
     builder = call.builder
     result: Value = Tuple((), is_list=True)
     for value in call.rest:
-        result = builder.joined_lists(result, builder.listed(value), builder.calling)
+        result = joined_lists(builder, result, builder.listed(value), builder.calling)
     return _taken_before(call, result, call.rest)
 
 

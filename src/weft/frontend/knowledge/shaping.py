@@ -10,6 +10,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.arrays import Plan
+from weft.frontend.blocks import joined_run
 from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
@@ -36,9 +37,7 @@ def permuted(array: Array, order: tuple[int, ...]) -> Array:
 def _transpose(call: Bound) -> Value:
     array = _operand(call)
     axes, emitter = call.get("axes"), call.builder.emitter
-    order = (
-        tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, emitter), array.rank, emitter)
-    )
+    order = tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, emitter), array.rank, emitter)
     return permuted(array, order)
 
 
@@ -290,8 +289,7 @@ def _sequence(call: Bound, name: str) -> list[Array]:
     if not isinstance(given, Tuple):
         raise Unsupported(emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
     return [
-        call.builder.array_of(item, None) if isinstance(item, Tuple) else _strong(item, emitter)
-        for item in given.items
+        call.builder.array_of(item, None) if isinstance(item, Tuple) else _strong(item, emitter) for item in given.items
     ]
 
 
@@ -305,7 +303,7 @@ def joined_by(call: Bound, name: str, plan: Plan) -> Array:
     """The arrays of a sequence, each made ready by the plan, one after the other along the axis that it tells."""
     emitter, given = call.builder.emitter, call.need(name)
     if isinstance(given, (Records, Rows, Stack)):
-        made = call.builder.joined_run(given, plan)
+        made = joined_run(call.builder, given, plan)
         if made is not None:
             return made
     planned = [plan(part) for part in _sequence(call, name)]

@@ -17,7 +17,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.python import number
-from weft.frontend.strings import among, is_text, single
+from weft.frontend.strings import among, concatenated, is_text, joined_texts, new_text, single
 from weft.frontend.textpool import LATIN
 from weft.frontend.values import Object, Records, Rows, Scalar, Text, Tuple, Value, describe
 from weft.frontend.writing import pick
@@ -198,7 +198,7 @@ def _case(builder: Builder, text: Text, name: str) -> Value:
     if text.kind == "str":
         builder.expand(require_ascii, {"text": text})
     element = builder.element(text)
-    return builder.new_text(text.kind, text.length, lambda at: _other_case(text.kind, element(at), name))
+    return new_text(builder, text.kind, text.length, lambda at: _other_case(text.kind, element(at), name))
 
 
 # --- searching ------------------------------------------------------------------------------------------------------
@@ -440,12 +440,12 @@ def _join(builder: Builder, text: Text, args: list[Value]) -> Value:
         result: Value = parts.items[0]
         for item in parts.items[1:]:
             for part in (text, item):
-                result = builder.joined_texts(builder.text(result), builder.text(part), builder.calling)
+                result = joined_texts(builder, builder.text(result), builder.text(part), builder.calling)
         return result
     if not is_text(parts) and not isinstance(parts, (Records, Rows)):
         parts = builder.listed(parts)
     text = builder.kept_text(text, "text")
-    return builder.concatenated(text.kind, text, builder.iteration(parts, builder.calling))
+    return concatenated(builder, text.kind, text, builder.iteration(parts, builder.calling))
 
 
 def _coded(builder: Builder, text: Text, name: str, args: list[Value]) -> Value:
