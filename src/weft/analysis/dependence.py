@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from weft.analysis.effects import Access, accesses, depends_on, dim_depends_on
 from weft.analysis.facts import Facts
+from weft.analysis.first import first_access
 from weft.ir import domain
 from weft.ir.expr import ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Var, dim_vars
 from weft.ir.index import Affine, affine, expression
-from weft.ir.program import Alloc, Loop, Stmt
+from weft.ir.program import Alloc, Loop
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_read, buffers_written, has_exit, map_domain, substitute
+from weft.ir.walk import buffers_written, has_exit, map_domain, substitute
 from weft.records import dataclass
 
 _PRIME = "'"
@@ -243,21 +244,15 @@ def domain_varies(domain: Domain, name: str) -> bool:
 def blocks_parallel(loop: Loop, facts: Facts, scalars: frozenset[str]) -> str | None:
     """Why the iterations of a loop, whatever is in its body, may not run at once; None if they may.
 
-    `scalars` are the local rank-0 buffers: one that every iteration sets first is its own; whoever runs the loop in
-    parallel must see that none of them is needed afterwards.  Arrays allocated in the body are private too.
+    `scalars` are the local rank-0 buffers: one that no iteration reads before setting it is its own; whoever runs the
+    loop in parallel must see that none of them is needed afterwards.  Arrays allocated in the body are private too.
     """
     if not isinstance(loop.dim, Dim) or loop.dim.step <= 0:
         return "its variable does not count up"
     if has_exit(loop.body):
         return "it can be left early"
     private: set[str] = {node.buffer for node in loop.body if isinstance(node, Alloc)}
-    shared: set[str] = set()
-    for node in loop.body:
-        shared |= buffers_read(node) - private
-        sets = isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None
-        if isinstance(node, Stmt) and sets and node.buffer in scalars - shared:
-            private.add(node.buffer)
-        shared |= buffers_written(node) - private
+    private |= {name for name in scalars & buffers_written(loop) if first_access(loop.body, name) != "read"}
     context = LoopContext(loop.dim, facts)
     found = accesses(loop)
     writes = [_inner(a, loop) for a in found.writes if a.buffer not in private]

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
+from weft.analysis.first import first_access
 from weft.cluster.plan import Plan, Stage, Whole
 from weft.cluster.slices import Slice
 from weft.ir import index
@@ -56,7 +57,6 @@ from weft.ir.walk import (
     node_exprs,
     walk,
 )
-from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
 
 Kind = Literal["number", "lo", "hi", "scalar", "start", "input", "output", "share", "window"]

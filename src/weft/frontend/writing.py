@@ -12,7 +12,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, View
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ZERO, Cast, Const, Dim, Expr, Op, Read, Var
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Break, If, Loop, Role, Stmt, While
 from weft.ir.types import BOOL, I64, INT, ScalarType
 from weft.records import dataclass
@@ -168,57 +168,37 @@ def last(extent: Expr) -> Expr:
     return ix.sub(extent, Const(1, INT))
 
 
-def bisect(
-    emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr], near: Variable | None = None
-) -> Expr:
-    """The first position of a sorted sequence at which `goes_before` no longer holds, by halving.
-
-    `near`: the position found for the value before, 0 if there is none.  Values that come in order are near it.
-    """
+def bisect(emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr]) -> Expr:
+    """The first position of a sequence at which `goes_before` no longer holds, by halving as NumPy halves: what it
+    finds is NumPy's also in a sequence that is not sorted."""
     low, high = counter(emitter, "low"), counter(emitter, "high", extent)
-    if near is not None:
-        _bracket(emitter, extent, goes_before, near, (low, high))
     with repeat(emitter, less(low.value, high.value)):
         total = Op("add", (low.value, high.value), I64)
         middle = counter(emitter, "middle")
         middle.set(Op("shr", (total, Const(1, I64)), I64))
         after = Stmt((), low.name, (), Op("add", (middle.value, Const(1, I64)), I64), None, emitter.span)
         choose(emitter, goes_before(middle.index), [after], [Stmt((), high.name, (), middle.value, None, emitter.span)])
-    if near is not None:
-        near.set(low.value)
     return low.index
 
 
-_NEAR = 8  # positions on either side that are tried first
+def bisect_sorted(emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr]) -> Expr:
+    """The same in a sequence that is sorted, without branches that depend on data: as many steps for every value."""
+    first, size = counter(emitter, "first"), counter(emitter, "size", extent)
+    half = counter(emitter, "half")
+    with halving(emitter, size, half):
+        tried = small("sub", small("add", first.value, half.index), ONE)
+        step = Op("mul", (arith.cast(arith.condition(goes_before(tried)), I64), half.value), I64)  # no branch
+        first.set(Op("add", (first.value, step), I64))
+    return first.index
 
 
-def _bracket(
-    emitter: Emitter,
-    extent: Expr,
-    goes_before: Callable[[Expr], Expr],
-    near: Variable,
-    ends: tuple[Variable, Variable],
-) -> None:
-    """The side of a position on which another one lies, and whether it is next to it."""
-    low, high = ends
-
-    def moved(by: int) -> Expr:
-        return small("add", near.index, Const(by, INT))
-
-    with when(emitter, less(ZERO, near.index)):
-        with emitter.capture(branch=True) as above:
-            low.set(near.value)
-            with when(emitter, less(moved(_NEAR), extent)):
-                reached = Op("not", (goes_before(moved(_NEAR - 1)),), BOOL)
-                with when(emitter, reached):
-                    high.set(moved(_NEAR - 1))
-        with emitter.capture(branch=True) as below:
-            high.set(moved(-1))
-            with when(emitter, less(Const(_NEAR, INT), near.index)):
-                passed = goes_before(moved(-1 - _NEAR))
-                with when(emitter, passed):
-                    low.set(moved(-_NEAR))
-        emitter.emit(If(arith.condition(goes_before(moved(-1))), tuple(above), tuple(below), emitter.span))
+@contextmanager
+def halving(emitter: Emitter, size: Variable, half: Variable) -> Iterator[None]:
+    """while size > 0: half = (size + 1) >> 1; size -= half; ..."""
+    with repeat(emitter, less(Const(0, I64), size.value), brief=True):
+        half.set(Op("shr", (Op("add", (size.value, Const(1, I64)), I64), Const(1, I64)), I64))
+        size.set(Op("sub", (size.value, half.value), I64))
+        yield
 
 
 def at_least_one(extent: Expr, emitter: Emitter) -> Expr:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.effects import accesses
+from weft.analysis.first import first_access
 from weft.analysis.waves import Nest, axis_of, carries, constant_distance, nest_of, pairs_of
 from weft.ir import domain
 from weft.ir.expr import Expr, Read
@@ -30,7 +31,6 @@ from weft.ir.walk import (
 )
 from weft.passes import Knows, PassContext, declared
 from weft.passes.rename import renamed
-from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
 
 PASS = "detach"

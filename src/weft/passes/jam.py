@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from weft.analysis import cost
 from weft.analysis.choices import is_short_otherwise
+from weft.analysis.first import first_access
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Limit, Op, Read, Var, integer
 from weft.ir.program import Accumulator, Block, If, Loop, LoopKind, Node, Program, Stmt
@@ -37,7 +38,6 @@ from weft.ir.walk import (
 )
 from weft.passes import Knows, PassContext, declared
 from weft.passes.disjoint import reordered
-from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.kinds import element_instead, strips
 from weft.passes.scheduling.lower import Workspace
 from weft.passes.scheduling.unique import unique_loops

@@ -22,6 +22,7 @@ from dataclasses import replace
 from weft.analysis import cost
 from weft.analysis.choices import is_short_otherwise
 from weft.analysis.coverage import is_covered, own_axis
+from weft.analysis.first import first_access
 from weft.analysis.sweeps import without_strips
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
@@ -46,7 +47,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
-from weft.passes.scheduling.independent import first_access, outputs, why_not_independent
+from weft.passes.scheduling.independent import outputs, why_not_independent
 from weft.passes.scheduling.kinds import element_instead, strips
 from weft.passes.scheduling.lower import Workspace
 from weft.passes.scheduling.own import in_variables, why_not_variable

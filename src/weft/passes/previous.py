@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.effects import flops
+from weft.analysis.first import first_access
 from weft.ir.expr import Dim, Expr, Op, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.program import Block, If, Loop, Node, Program, Role, Stmt
@@ -31,7 +32,6 @@ from weft.ir.walk import (
 from weft.passes import Knows, PassContext, declared
 from weft.passes.raising.reductions import accumulation
 from weft.passes.rename import renamed
-from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.scans import places_of, values_after
 
 PASS = "previous"

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.analysis import cost
+from weft.analysis.first import first_access
 from weft.analysis.sweeps import Reach, Sweep, Sweeps, Track, reach_of, sweeps_of
 from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Dim, Expr, Limit, Op, Read, Var, integer, real
@@ -31,7 +32,6 @@ from weft.ir.walk import buffers_read, buffers_written, free_vars, map_sub_block
 from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
 from weft.passes.rotate import rotation_of
-from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.kinds import element_instead
 from weft.passes.scheduling.lower import Workspace
 from weft.passes.scheduling.unique import unique_loops

@@ -16,6 +16,7 @@ from dataclasses import field, replace
 from weft.analysis import cost
 from weft.analysis.effects import returned
 from weft.analysis.facts import entry_facts
+from weft.analysis.first import first_access
 from weft.analysis.scopes import lasting_writes
 from weft.analysis.waves import Axis, Nest, Pair, axis_of, carries, least_skew, nest_of, pairs_of
 from weft.ir import index as affine_index
@@ -34,7 +35,6 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
-from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.lower import Workspace
 from weft.passes.scheduling.unique import unique_loops
 from weft.passes.waves.absorb import absorbed

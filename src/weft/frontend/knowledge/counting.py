@@ -16,8 +16,9 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import at_least, composed
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import operand
+from weft.frontend.searching import search_each
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
-from weft.frontend.writing import bisect, both, counter, last, less, loop, pick, when
+from weft.frontend.writing import both, counter, last, less, loop, pick, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Reduce, integer
 from weft.ir.types import BOOL, F64, I64, INT, DType, ScalarType, promote
@@ -137,15 +138,15 @@ def _given_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array
     emitter.check(rising, "ValueError", "`bins` must increase monotonically, when an array", (), dims)
     counts = _zeros(n, I64 if weights is None else F64, emitter)
     common = promote(array.type.strong, edges.type.strong)
-    with loop(emitter, ZERO, array.shape[0], "k") as k:
-        value = emitter.snapshot(arith.cast(array.element((k,)), common), "value")
 
-        def edge(position: Expr) -> Expr:
-            return arith.cast(edges.element((position,)), common)
+    def edge(position: Expr) -> Expr:
+        return arith.cast(edges.element((position,)), common)
 
+    def tally(k: Expr, value: Expr, after: Expr) -> None:
         with when(emitter, both(Op("ge", (value, edge(ZERO)), BOOL), Op("le", (value, edge(n)), BOOL))):
-            after = bisect(emitter, n, lambda p: Op("le", (edge(p), value), BOOL))
             _tally(counts, ix.sub(after, ONE), weights, k, emitter)
+
+    search_each(array, common, n, lambda p, value: Op("le", (edge(p), value), BOOL), tally, emitter)
     return counts, edges
 
 

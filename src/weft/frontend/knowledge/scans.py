@@ -20,17 +20,17 @@ from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import Meaning, as_plain, deliver, operation
+from weft.frontend.searching import places_of
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value, told
 from weft.frontend.writing import (
     at_least_one,
-    bisect,
     both,
     last,
     loop,
     nest,
     pick,
     shortened,
-    variable,
+    small,
 )
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Reduce, Var, integer
@@ -368,17 +368,14 @@ def _interp(call: Bound) -> Value:
         for name, where in (("left", ZERO), ("right", last(n)))
     ]
     left, right = (emitter.snapshot(end, "end") for end in ends)
-    scalar = not x.rank
-    result = None if scalar else emitter.allocate("interp", F64, x.shape)
-    answer = variable(emitter, "answer", Const(0.0, F64))
-    with nest(emitter, x.shape) as place:
-        point = emitter.snapshot(arith.cast(x.element(place), F64), "x")
-        after = bisect(emitter, n, lambda k: Op("ge", (point, points.element((k,))), BOOL))
-        j = emitter.snapshot(ix.sub(after, ONE), "j")
-        answer.set(_between(point, j, n, points, values, left, right, emitter))
-        if result is not None:
-            emitter.assign((), result.name, place, answer.value)
-    return Scalar(emitter.snapshot(answer.value, "interp")) if result is None else arrays.of_buffer(result)
+
+    def at_point(point: Expr, after: Expr) -> Expr:
+        return _between(point, small("sub", after, ONE), n, points, values, left, right, emitter)
+
+    def goes_before(k: Expr, point: Expr) -> Expr:
+        return Op("ge", (point, points.element((k,))), BOOL)
+
+    return places_of(x, F64, F64, n, goes_before, at_point, emitter, "interp")
 
 
 def _interp_periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
@@ -403,7 +400,7 @@ def _between(
             "add", (Op("mul", (slope, Op("sub", (x, points.element((k,))), F64)), F64), values.element((k,))), F64
         )
 
-    following = ix.add(j, ONE)
+    following = small("add", j, ONE)
     rise = Op("sub", (values.element((following,)), values.element((j,))), F64)
     run = Op("sub", (points.element((following,)), points.element((j,))), F64)
     slope = Op("truediv", (rise, run), F64)
@@ -416,7 +413,9 @@ def _between(
     known = pick(exact, values.element((j,)), inside)
     beyond = Op("gt", (x, points.element((last(n),))), BOOL)
     result = pick(Op("lt", (j, ZERO), BOOL), left, pick(beyond, right, known))
-    return pick(Op("isnan", (x,), BOOL), x, result)
+    # Of a single point NumPy asks only whether x is below or above it.
+    at_one = pick(Op("eq", (n, ONE), BOOL), values.element((ZERO,)), x)
+    return pick(Op("isnan", (x,), BOOL), at_one, result)
 
 
 def _as_floats(array: Array, emitter: Emitter) -> Array:

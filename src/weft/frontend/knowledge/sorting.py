@@ -20,11 +20,10 @@ from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.libraries import Request
-from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
+from weft.frontend.searching import Order, places_of
+from weft.frontend.values import Array, Index, Mask, Object, Tuple, Value
 from weft.frontend.writing import (
-    Variable,
     axis_index,
-    bisect,
     both,
     counter,
     either,
@@ -210,49 +209,14 @@ def _kind(call: Bound) -> str:
 # --- searches -------------------------------------------------------------------------------------------------------
 
 
-def each_element(
-    array: Array, of: ScalarType, emitter: Emitter, find: Callable[[Expr], Expr], name: str = "found"
-) -> Value:
-    """A result computed element by element with statements of its own: `find` emits them and gives the value."""
-    if not array.rank:
-        return Scalar(emitter.snapshot(arith.cast(find(array.element(())), of), name))
-    buffer = emitter.allocate(name, of, array.shape)
-    with nest(emitter, array.shape) as at:
-        emitter.assign((), buffer.name, at, arith.cast(find(array.element(at)), of))
-    return arrays.of_buffer(buffer)
+def _order(sequence: Callable[[Expr], Expr], right: bool) -> Order:
+    """Where a value goes into a sorted sequence: before its equals, or after them."""
 
-
-def _one_by_one(array: Array, of: ScalarType, emitter: Emitter, find: Callable[[Expr, Variable], Expr]) -> Value:
-    """The same for a vector, in blocks: `find` also gets a variable that holds what it found for the element before in
-    the block, 0 for the first one."""
-    buffer = emitter.allocate("found", of, array.shape)
-    extent, size = emitter.resolve(array.shape[0]), Const(_BLOCK, INT)
-    blocks = Op("floordiv", (ix.add(extent, Const(_BLOCK - 1, INT)), size), INT)
-    with loop(emitter, ZERO, emitter.snapshot(blocks, "blocks"), "block") as block:
-        near = counter(emitter, "near")
-        begin = ix.mul(block, size)
-        length = Op("minimum", (size, ix.sub(extent, begin)), INT)
-        with loop(emitter, ZERO, length, "k") as inside:
-            at = ix.add(begin, inside)
-            emitter.assign((), buffer.name, (at,), arith.cast(find(array.element((at,)), near), of))
-    return arrays.of_buffer(buffer)
-
-
-def _search(
-    sequence: Callable[[Expr], Expr],
-    extent: Expr,
-    value: Expr,
-    right: bool,
-    emitter: Emitter,
-    near: Variable | None = None,
-) -> Expr:
-    """Where `value` goes into a sorted sequence: before its equals, or after them."""
-
-    def goes_before(k: Expr) -> Expr:
+    def goes_before(k: Expr, value: Expr) -> Expr:
         held = arith.cast(sequence(k), value.type)
         return Op("not", (precedes(value, held),), BOOL) if right else precedes(held, value)
 
-    return bisect(emitter, extent, goes_before, near)
+    return goes_before
 
 
 def _side(call: Bound) -> bool:
@@ -273,14 +237,10 @@ def _searchsorted(call: Bound) -> Value:
     if call.get("sorter") is not None:
         array = _sorted_by(array, arrays.evaluated(operand(call, "sorter"), emitter), emitter)
     common, right = promote(array.type.strong, values.type.strong), _side(call)
-
-    def find(value: Expr, near: Variable | None = None) -> Expr:
-        held = emitter.snapshot(arith.cast(value, common), "value")
-        return _search(lambda k: array.element((k,)), array.shape[0], held, right, emitter, near)
-
-    if values.rank == 1:
-        return _one_by_one(values, I64, emitter, find)
-    return each_element(values, I64, emitter, find)
+    order = _order(lambda k: array.element((k,)), right)
+    return places_of(
+        values, I64, common, array.shape[0], order, lambda _, place: place, emitter, certain=values.rank == 1
+    )
 
 
 def _sorted_by(array: Array, order: Array, emitter: Emitter) -> Array:
@@ -313,13 +273,10 @@ def _digitize(call: Bound) -> Value:
     falling = emitter.snapshot(_monotonic(bins, "lt", emitter), "falling")
     emitter.check(either(rising, falling), "ValueError", "bins must be monotonically increasing or decreasing")
     after = not constant_bool(call.get("right"), emitter)
-
-    def find(value: Expr) -> Expr:
-        held = emitter.snapshot(arith.cast(value, common), "value")
-        found = _search(lambda k: bins.element((pick(rising, k, ix.sub(last(n), k)),)), n, held, after, emitter)
-        return pick(rising, found, ix.sub(n, found))
-
-    return each_element(values, I64, emitter, find)
+    order = _order(lambda k: bins.element((pick(rising, k, ix.sub(last(n), k)),)), after)
+    return places_of(
+        values, I64, common, n, order, lambda _, found: pick(rising, found, ix.sub(n, found)), emitter
+    )
 
 
 def _monotonic(array: Array, against: str, emitter: Emitter) -> Expr:
@@ -343,14 +300,13 @@ def _isin(call: Bound) -> Value:
     n = ordered.shape[0]
     invert = constant_bool(call.get("invert"), emitter)
 
-    def find(value: Expr) -> Expr:
-        held = emitter.snapshot(arith.cast(value, common), "value")
-        place = _search(lambda k: ordered.element((k,)), n, held, False, emitter)
-        equal = Op("eq", (ordered.element((place,)), held), BOOL)
-        found = pick(less(place, n), equal, Const(False, BOOL))
-        return Op("not", (found,), BOOL) if invert else found
+    def found(value: Expr, place: Expr) -> Expr:
+        equal = Op("eq", (ordered.element((place,)), value), BOOL)
+        known = pick(less(place, n), equal, Const(False, BOOL))
+        return Op("not", (known,), BOOL) if invert else known
 
-    return each_element(values, BOOL, emitter, find)
+    order = _order(lambda k: ordered.element((k,)), False)
+    return places_of(values, BOOL, common, n, order, found, emitter)
 
 
 # --- unique ---------------------------------------------------------------------------------------------------------

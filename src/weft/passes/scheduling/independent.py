@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Literal
 
+from weft.analysis.first import first_access
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Reduce, dim_vars
-from weft.ir.index import affine
+from weft.ir.expr import AnyDim, Dim, Expr, Op, Reduce, dim_vars
+from weft.ir.index import Affine, affine
 from weft.ir.program import (
     HAND_BACK,
     Alloc,
     Block,
     Call,
     Check,
-    If,
     Invoke,
     Library,
     Loop,
@@ -33,13 +32,11 @@ from weft.ir.program import (
     ScalarOut,
     Stmt,
     TupleOut,
-    While,
 )
 from weft.ir.routines import ROUTINES
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
-    expr_buffers,
     has_exit,
     map_block,
     map_sub_blocks,
@@ -53,7 +50,6 @@ from weft.ir.walk import (
 )
 from weft.passes.raising.reductions import accumulation
 
-First = Literal["read", "written"] | None
 #: Routines of the BLAS library that are called only where one thread computes them.
 _ON_ONE_THREAD = ("dot",)
 
@@ -155,49 +151,18 @@ def outputs(program: Program) -> set[str]:
     return {name for out in program.results for name in visit(out)}
 
 
-def first_access(block: Block, name: str) -> First:
-    """What happens first to a scalar in every execution of a block: (perhaps) a read, a write, or nothing sure."""
-    for node in block:
-        first = _first_of(node, name)
-        if first is not None:
-            return first
-    return None
-
-
-def _first_of(node: Node, name: str) -> First:
-    if isinstance(node, While):
-        begins = first_access(node.prelude, name)
-        if begins is not None:
-            return begins
-        later = name in expr_buffers(node.condition) or first_access(node.body, name) == "read"
-        return "read" if later else None
-    if any(name in expr_buffers(expr) for expr in node_exprs(node)):
-        return "read"
-    if isinstance(node, If):
-        branches = {first_access(node.then, name), first_access(node.orelse, name)}
-        return "read" if "read" in branches else "written" if branches == {"written"} else None
-    if isinstance(node, Loop):
-        # It may run no iteration, so that a write in it is not sure.
-        return "read" if first_access(node.body, name) == "read" else None
-    if isinstance(node, Stmt) and node.buffer == name:
-        return "written" if not node.domain and node.reduce is None else "read"
-    if isinstance(node, Call) and node.stmt.buffer == name:
-        return "written" if node.keep is None and not node.stmt.index else "read"
-    if isinstance(node, Library) and node.status == name:
-        return "written"
-    return "read" if name in buffers_read(node) else None
-
-
 def _apart(loop: Loop, name: str) -> bool:
     """Whether different iterations touch different elements: one axis is the same function of the loop alone, or of a
     loop inside that counts less than a step of it (n * i + k, for k below n)."""
     var = loop.dim.var
     inner: set[str] = set()
     counted: dict[str, int] = {}
+    starts: dict[str, Affine] = {}
     indices: list[tuple[Expr, ...]] = []
     for node in walk(loop.body):
         inner |= set(dim_vars(node_domain(node)))
         counted |= {dim.var: most for dim in node_domain(node) if (most := _most(dim)) is not None}
+        starts |= {d.var: low for d in node_domain(node) if isinstance(d, Dim) and (low := affine(d.lo)) is not None}
         for expr in node_exprs(node):
             for part in subexpressions(expr):
                 if isinstance(part, Reduce):
@@ -210,10 +175,15 @@ def _apart(loop: Loop, name: str) -> bool:
     for axis in range(len(indices[0])):
         forms = {affine(index[axis]) for index in indices}
         form = forms.pop()
-        if forms or form is None or form.coefficient(var) == 0:
+        if forms or form is None:
             continue
         within = inner & set(form.names)
-        spread = sum(abs(form.coefficient(k)) * (counted[k] - 1) if k in counted else math.inf for k in within)
+        counting = {k for k in within & counted.keys() if not inner & starts[k].names}
+        for k in counting:
+            form += starts[k].scaled(form.coefficient(k))  # k counts from 0 from here on
+        if form.coefficient(var) == 0:
+            continue
+        spread = sum(abs(form.coefficient(k)) * (counted[k] - 1) if k in counting else math.inf for k in within)
         if spread < abs(form.coefficient(var)):
             return True
     return False
@@ -221,8 +191,18 @@ def _apart(loop: Loop, name: str) -> bool:
 
 def _most(dim: AnyDim) -> int | None:
     """The most values that the variable of a dimension takes, each one more than the one before; None if not known."""
-    if not isinstance(dim, Dim) or dim.step != 1 or not isinstance(dim.lo, Const):
+    if not isinstance(dim, Dim) or dim.step != 1 or (low := affine(dim.lo)) is None:
         return None
-    ends = dim.hi.args if isinstance(dim.hi, Op) and dim.hi.op == "minimum" else (dim.hi,)
-    found = [int(end.value.real) for end in ends if isinstance(end, Const)]
-    return max(min(found) - int(dim.lo.value.real), 1) if found else None
+    lengths = [end - low for end in _ends(dim.hi)]
+    found = [length.constant for length in lengths if not length.terms]
+    return max(min(found), 1) if found else None
+
+
+def _ends(hi: Expr) -> list[Affine]:
+    """Sums none of which a bound is above: both of minimum(16, n - i) + i."""
+    if isinstance(hi, Op) and hi.op == "minimum":
+        return [end for part in hi.args for end in _ends(part)]
+    if isinstance(hi, Op) and hi.op == "add" and (more := affine(hi.args[1])) is not None:
+        return [end + more for end in _ends(hi.args[0])]
+    form = affine(hi)
+    return [] if form is None else [form]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, replace
 
+from weft.analysis.first import first_access
 from weft.ir.expr import Cast, Dim, Expr, Op, Read, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.index import canonical
@@ -36,7 +37,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes.raising.reductions import accumulation
-from weft.passes.scheduling.independent import first_access, why_not_independent
+from weft.passes.scheduling.independent import why_not_independent
 from weft.passes.simplifying.algebra import as_type
 from weft.records import dataclass
 
