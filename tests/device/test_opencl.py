@@ -364,6 +364,55 @@ def test_arrays_of_pyopencl_change_where_they_are():
         compiled(a[2:], a[:6])
 
 
+@pytest.mark.parametrize(
+    "part",
+    [slice(None), slice(3, 20), slice(None, None, 2), slice(None, None, -1), slice(0, 0)],
+    ids=["whole", "part", "gaps", "reversed", "empty"],
+)
+def test_arrays_of_another_context_go_by_way_of_the_host(part):
+    from pyopencl import array
+
+    queue = pyopencl.CommandQueue(pyopencl.Context([opencl.current().device]))
+    compiled = weft.jit(_shifted_sum, target="opencl", fallback="error")
+    for _ in range(2):
+        first, second = np.arange(30.0), np.arange(30.0) * 7
+        a, b = array.to_device(queue, first), array.to_device(queue, second)
+        result = compiled(a[part], b[part])
+        assert isinstance(result, array.Array) and result.context == queue.context
+        assert np.array_equal(result.get(), _shifted_sum(first[part], second[part]))
+        assert np.array_equal(a.get(), first) and np.array_equal(b.get(), second)
+    with pytest.raises(ValueError, match="shares memory of the device"):
+        compiled(a[::2], a[::-2])
+
+
+def _shifted_sum(a, b):
+    a[1:] = b[:-1]
+    return a + b
+
+
+def _mixed(a, b):
+    b[0] = a[1]
+    return b, a * 2, (a + b)[::2]
+
+
+def test_results_are_of_the_kind_of_the_arguments_and_arguments_are_themselves():
+    """Views have no form on a device, and a fallback computes on the CPU: new arrays go there all the same."""
+    from pyopencl import array
+
+    there, here = array.to_device(opencl.current().queue, np.arange(6.0)), np.zeros(6)
+    same, new, view = weft.jit(_mixed, target="opencl", fallback="error")(there, here)
+    assert same is here and here[0] == 1 and new.get().tolist() == [0, 2, 4, 6, 8, 10]
+    assert isinstance(view, array.Array) and view.get().tolist() == [1, 2, 4]
+
+    def printing(a, b):
+        print("on the CPU")
+        a[0] = 5
+        return a, a + 1, b
+
+    same, new, other = weft.jit(printing, target="opencl", fallback="silent")(there, here)
+    assert same is there and other is here and there.get()[0] == 5 and isinstance(new, array.Array)
+
+
 class _Shared:
     """An array of a library that speaks DLPack."""
 

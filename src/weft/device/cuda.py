@@ -129,7 +129,7 @@ class Cuda:
     def is_same(self, one: Any, other: Any) -> bool:
         return one is other
 
-    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> Any:
+    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order, like: Any) -> Any:
         """A result as the kind of array that came in."""
         return memory[: int(np.prod(shape))].reshape(shape, order=order)
 

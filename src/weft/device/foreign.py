@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.device.array import DeviceArray, Order
+from weft.device.array import DeviceArray, Order, as_it_lies, order_of
 from weft.device.plan import Refused
 from weft.naming import home_of
 from weft.records import dataclass
@@ -43,7 +43,7 @@ def taken(value: Any, current: Callable[[], Any]) -> Foreign | None:
             device = None
         found = None if device is None else device.adopted(value)
         if device is not None and found is not None:
-            return Foreign(_owned(device, found, value), lambda result: _returned(result, device))
+            return Foreign(_owned(device, found, value), lambda result: _returned(result, device, value))
     if not hasattr(value, "__dlpack__") or not hasattr(value, "__dlpack_device__"):
         return None
     return _by_dlpack(value, current)
@@ -73,17 +73,23 @@ def _by_dlpack(value: Any, current: Callable[[], Any]) -> Foreign:
     make = _maker(value)
 
     def back(result: Any) -> Any:
-        return value if result.owner is array else make(_new(result, device))
+        return value if result.owner is array else make(_new(result, device, array))
 
     return Foreign(_owned(device, found, array), back)
 
 
-def _returned(result: DeviceArray, device: Any) -> Any:
-    return result.owner if result.owner is not None else _new(result, device)
+def _returned(result: Any, device: Any, like: Any) -> Any:
+    if isinstance(result, np.ndarray):
+        # What the CPU has made, or a view, which has no form on the device.
+        memory, order = device.allocate(max(result.size, 1), result.dtype), order_of(result)
+        if result.size:
+            device.send(memory, as_it_lies(result, order))
+        return device.returned(memory, result.shape, result.dtype, order, like)
+    return result.owner if result.owner is not None else _new(result, device, like)
 
 
-def _new(result: DeviceArray, device: Any) -> Any:
-    return device.returned(result.memory, result.shape, result.dtype, result.order)
+def _new(result: DeviceArray, device: Any, like: Any) -> Any:
+    return device.returned(result.memory, result.shape, result.dtype, result.order, like)
 
 
 def _maker(value: Any) -> Callable[[Any], Any]:

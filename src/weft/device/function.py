@@ -152,7 +152,7 @@ class DeviceFunction(Distributed):
             return self._on_cpu(args, kwargs)
         if key is not None and len(args) == len(values) and len(self._known) < MOST_KNOWN:
             self._keep(key, version, call)
-        return _each_array(result, back) if back is not None else result
+        return _each_array(result, back, values) if back is not None else result
 
     def _keep(self, key: Any, version: Version, call: Call) -> None:
         """Remember which version takes arguments like these, if nothing but their kinds and shapes decides."""
@@ -178,7 +178,7 @@ class DeviceFunction(Distributed):
             done, result = False, None
         if not done:
             return self._on_cpu(args, {})
-        return _each_array(result, back) if back is not None else result
+        return _each_array(result, back, args) if back is not None else result
 
     def _found(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
         """The version for these arguments, or why there is none: a mistake of weft's own is a reason, too."""
@@ -234,10 +234,12 @@ class DeviceFunction(Distributed):
         _check_overlap(arrays, [f"argument {n + 1}" for n in changed])
         for n in changed:
             brought[n][1].take(brought[n][2])
-        for value, _, array in brought:
-            if result is array:
-                return value
-        return back(result) if back is not None and not brought and isinstance(result, np.ndarray) else result
+
+        def there(array: Any) -> Any:
+            same = next((value for value, _, copy in brought if copy is array), None)
+            return same if same is not None else array if back is None else back(array)
+
+        return _each_array(result, there, (*args, *kwargs.values()))
 
     def _run(self, version: Version, call: Call, given: dict[str, Any], stays: bool) -> tuple[bool, Any]:
         """Whether the device has computed the call, and its result."""
@@ -300,11 +302,12 @@ def _check_overlap(given: Mapping[str, Any], changed: Sequence[str]) -> None:
                 )
 
 
-def _each_array(result: Any, change: Callable[[Any], Any]) -> Any:
+def _each_array(result: Any, change: Callable[[Any], Any], given: Sequence[Any]) -> Any:
+    """The result with its arrays changed, but for those that the caller has given."""
     if isinstance(result, (DeviceArray, np.ndarray)):
-        return change(result)
+        return result if any(result is value for value in given) else change(result)
     if type(result) in (tuple, list):
-        return type(result)(_each_array(item, change) for item in result)
+        return type(result)(_each_array(item, change, given) for item in result)
     return result
 
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.device.array import Order, order_of
+from weft.device import strangers
+from weft.device.array import Order, as_it_lies, brought, order_of
 from weft.device.dialect import OPENCL
 from weft.device.plan import Refused
 from weft.device.targets import DeviceTarget
 from weft.forking import Lock
+from weft.ir.types import from_numpy
 
 #: The environment variable that chooses among several devices, by number.
 CHOICE = "WEFT_OPENCL_DEVICE"
@@ -171,29 +173,45 @@ class OpenCL:
         """Memory, shape, dtype and order of an array of pyopencl's own kind."""
         from pyopencl import array
 
-        if not isinstance(value, array.Array) or not value.flags.forc or value.context != self.context:
+        if not isinstance(value, array.Array) or from_numpy(value.dtype) is None:
             return None
-        memory = value.base_data if not value.offset else value.copy().base_data
-        return memory, value.shape, value.dtype, order_of(value)
+        if self._reaches(value):
+            memory = value.base_data if not value.offset else value.copy().base_data
+            return memory, value.shape, value.dtype, order_of(value)
+        with self._present():
+            here = strangers.elements(self.cl, value)
+        memory, order = self.allocate(max(here.size, 1), here.dtype), order_of(here)
+        if here.size:
+            self.send(memory, as_it_lies(here, order))
+        return memory, here.shape, here.dtype, order
+
+    def _reaches(self, value: Any) -> bool:
+        """Whether kernels can use an array of pyopencl's where it is."""
+        return bool(value.context == self.context and value.flags.forc)
 
     def store(self, owner: Any, memory: Any, order: Order) -> None:
         """Elements into the memory of an array of pyopencl's, of which they may be a part."""
         with self._present():
+            if not self._reaches(owner):
+                strangers.fill(self.cl, owner, brought(self, memory, owner.shape, owner.dtype, order))
+                return
             self.cl.enqueue_copy(
                 self.queue, owner.base_data, memory, byte_count=owner.nbytes, dst_offset=owner.offset
             ).wait()  # queues of others know nothing of ours
 
     def span(self, owner: Any) -> tuple[Any, int, int]:
         """The memory of an array of pyopencl's, and its first and past byte there."""
-        return owner.base_data, owner.offset, owner.offset + owner.nbytes
+        return owner.base_data, *strangers.reach(owner)
 
     def is_same(self, one: Any, other: Any) -> bool:
-        return bool(one.int_ptr == other.int_ptr)
+        return one is not None and other is not None and bool(one.int_ptr == other.int_ptr)
 
-    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> Any:
-        """A result as the kind of array that came in."""
+    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order, like: Any) -> Any:
+        """A result as the kind of array that came in, in the context of that one."""
         from pyopencl import array
 
+        if like.context != self.context:
+            return array.to_device(strangers.queue_of(self.cl, like), brought(self, memory, shape, dtype, order))
         return array.Array(self.queue, shape, dtype, order=order, data=memory)
 
     def usage(self, kernel: Any) -> str:
