@@ -150,10 +150,14 @@ class Explanation:
 
         from weft.report.html import page
 
-        height = min(900, 260 + 24 * len(self.lines))
+        text = page([self], self.function)
+        # As high as the page is with its parts folded: nothing is cut off below.
+        parts, shown = text.count('<details class="part"'), text.count('<details class="part" open')
+        rows = 23 * len(self.lines) + 42 * parts + 150 * shown + 52 * text.count('class="remedy"')
+        height = min(900, 180 + rows)
         frame = f"width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 4px; resize: vertical"
-        inner, name = escape(page([self], self.function)), escape(self.function)
-        return f'<iframe title="{name}" style="{frame}" srcdoc="{inner}"></iframe>'
+        name = escape(self.function)
+        return f'<iframe title="{name}" style="{frame}" srcdoc="{escape(text)}"></iframe>'
 
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
