@@ -40,6 +40,8 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
         variable = class_variable(cx, head.value, name) if isinstance(head.value, type) else None
         if variable is not None:
             return read_slot(cx, expressions.hidden(cx, variable.owner), variable, name, None)
+        if isinstance(head.value, type) and _is_class_method(head.value, name):
+            return _bound(cx, cx.new_head("bound", ("method", name), 1, name), owner)
         return python_value(cx, constant_attribute(cx, head.value, name))
     if head.kind == "tuple" and head.key[2] is not None:
         if name in head.key[2]._fields:
@@ -83,6 +85,12 @@ def _builtin_class(head: Head) -> type | None:
 
     cls = class_of(head) if head.kind not in ("obj", "const", "py") else None
     return cls if isinstance(cls, type) and not cls.__flags__ & (1 << 9) else None
+
+
+def _is_class_method(cls: type, name: str) -> bool:
+    """Whether a name of a class of the user's is a class method: each look at it makes another object."""
+    held = reads.lookup(cls, name)
+    return isinstance(held, classmethod) and isinstance(held.__func__, python_types.FunctionType)
 
 
 def constant_attribute(cx: Frame, owner: Any, name: str) -> Any:

@@ -322,8 +322,12 @@ def _register_iterators() -> None:
                 return _zip_rows(cx, sequences.tuple_from(cx, arguments))
             if callee is zip and keywords:
                 return _zip_strict(cx, arguments, keywords)
+            if callee is itertools.chain and not keywords and len(arguments) not in models:
+                return _chain_rows(cx, [sequences.tuple_from(cx, arguments)], {})
             if keywords and callee in _PARAMETERS:
                 arguments, keywords = _in_order(cx, callee, arguments, keywords), {}
+            if callee is itertools.chain and not keywords and isinstance(arguments[0], Star):
+                return _chain_rows(cx, [sequences.tuple_from(cx, arguments)], {})
             if len(arguments) not in models or keywords or not all(isinstance(a, Value) for a in arguments):
                 raise cx.refuse(f"a call of `{callee.__name__}` with these arguments")
             return calls.call_function(cx, getattr(_streams(), models[len(arguments)]), arguments)

@@ -136,6 +136,8 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
         return call_function(cx, plain, arguments, keywords)
     if isinstance(callee, type):
         return construct(cx, callee, arguments, keywords)
+    if isinstance(callee, python_types.MethodDescriptorType):  # str.upper
+        return _call_through_class(cx, callee.__objclass__, callee.__name__, arguments, keywords)
     from weft.plain.library import callables
 
     if isinstance(callee, (functools.partial, *callables.GETTERS)):

@@ -59,7 +59,11 @@ def settle(unit: Unit, root: Instance) -> None:
 
 
 def walk(unit: Unit, root: Instance) -> list[Instance]:
-    """One pass over all instances that calls reach, each once."""
+    """One pass over all instances that calls reach, each once.
+
+    A generator that was made when less was known of its arguments is in the types of variables, and is written: it is
+    looked at in every pass, although no call makes it any more.
+    """
     seen: set[Instance] = set()
     order: list[Instance] = []
     work = [root]
@@ -72,6 +76,9 @@ def walk(unit: Unit, root: Instance) -> list[Instance]:
         instance.calls = set()
         visit(unit, instance)
         work.extend(ordered(instance.calls - seen))
+        if not work:
+            made = {other for other in unit.instances.values() if other.info.is_generator}
+            work.extend(ordered(made - seen)[:1])
     return order
 
 

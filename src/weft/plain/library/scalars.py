@@ -67,7 +67,8 @@ def _bool(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
 
 @native(int)
 def _int(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-
+    if keywords.keys() == {"base"} and len(arguments) == 1:
+        arguments, keywords = [*arguments, keywords["base"]], {}
     exactly(cx, "int", arguments, keywords, 0, 2)
     if not arguments:
         return cx.literal("int", "0LL")

@@ -67,6 +67,7 @@ MODELS.update(
         heapq.nsmallest: "nsmallest",
         heapq.merge: "merge",
         math.prod: "prod",
+        functools.cmp_to_key: "comparing",
         bisect.insort: "insort_right",
         bisect.insort_right: "insort_right",
         bisect.insort_left: "insort_left",

@@ -143,6 +143,83 @@ def sort_by(values: Any, keys: Any, reverse: Any) -> None:
         values.reverse()
 
 
+def sort_objects_by(values: Any, keys: Any, reverse: Any, seen: Any) -> None:
+    """The same where the comparisons are calls of methods. `seen`: these may do more than compare, so they are made in
+    the order of list.sort: a first run, and the others put into it by halving."""
+    n = len(values)
+    if n >= 64:
+        if seen:
+            leave("comparisons of many objects by a method that does more than compare")
+        sort_by(values, keys, reverse)
+        return
+    if reverse:
+        values.reverse()
+        keys.reverse()
+    run = 1
+    if n > 1:
+        run = 2
+        if keys[1] < keys[0]:
+            while run < n and keys[run] < keys[run - 1]:
+                run += 1
+            for i in range(run // 2):
+                key = keys[i]
+                item = values[i]
+                keys[i] = keys[run - 1 - i]
+                values[i] = values[run - 1 - i]
+                keys[run - 1 - i] = key
+                values[run - 1 - i] = item
+        else:
+            while run < n and not keys[run] < keys[run - 1]:
+                run += 1
+    while run < n:
+        key = keys[run]
+        item = values[run]
+        low = 0
+        high = run
+        while low < high:
+            middle = (low + high) >> 1
+            if key < keys[middle]:
+                high = middle
+            else:
+                low = middle + 1
+        for j in range(run, low, -1):
+            keys[j] = keys[j - 1]
+            values[j] = values[j - 1]
+        keys[low] = key
+        values[low] = item
+        run += 1
+    if reverse:
+        values.reverse()
+
+
+class Compared:
+    """What functools.cmp_to_key makes of an item: it compares by a function."""
+
+    def __init__(self, compare: Any, item: Any) -> None:
+        self.compare = compare
+        self.item = item
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) > 0
+
+    def __le__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) <= 0
+
+    def __ge__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) >= 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) == 0
+
+
+def comparing(compare: Any) -> Any:
+    """functools.cmp_to_key"""
+    return lambda item: Compared(compare, item)
+
+
 def heappush(heap: Any, item: Any) -> None:
     heap.append(item)
     sift_down(heap, 0, len(heap) - 1)

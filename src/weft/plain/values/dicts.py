@@ -377,12 +377,13 @@ def _view(cx: Frame, owner: Value, what: str) -> Value:
 
 
 def view_binary(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
-    """Views of keys as sets: a new set, in the order in which CPython fills it."""
+    """Views of keys, or of items, as sets: a new set, in the order in which CPython fills it."""
     from weft.plain import calls
     from weft.plain.models import sequences as models
 
     x, y = a.head(), b.head()
-    if x.key != ("view", "keys") or y.kind not in ("set", "frozenset", "list", "view"):
+    of_pairs = x.key == ("view", "items") and op in ("Sub", "BitOr")  # `&` would look for pairs in a dict
+    if (x.key != ("view", "keys") and not of_pairs) or y.kind not in ("set", "frozenset", "list", "view", "dict"):
         if y.key == ("view", "keys") and x.kind in ("set", "frozenset") and op == "BitAnd":
             return calls.call_function(cx, models.keys_and_set, [b, a])
         raise cx.refuse(f"an operation on {x!r} and {y!r}", "make sets of them")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import types
+from typing import Any, Final
 
 from weft.plain import operators
 from weft.plain.frame import C_TYPES, Frame, Value
-from weft.plain.types import representation
+from weft.plain.types import Head, Node, representation
 from weft.plain.values import as_int, exactly, given, register, sequences
 
 
@@ -122,4 +124,65 @@ def sorted_in_place(cx: Frame, owner: Value, key: Value | None, reverse_order: V
     else:
         made = sequences.new_list(cx, "keys")
         keys = sequences.filled(cx, made, iteration.Mapped(key, [iteration.Items(owner)]))
-    calls.call_function(cx, models.sort_by, [owner, keys, flag])
+    compared = keys.head().part()
+    if not operators.holds_objects(compared) and "obj" not in compared.kinds():
+        calls.call_function(cx, models.sort_by, [owner, keys, flag])
+        return
+    seen = cx.literal("bool", "1" if _comparison_is_seen(cx, compared) else "0")
+    calls.call_function(cx, models.sort_objects_by, [owner, keys, flag, seen])
+
+
+#: Functions without an effect that methods of comparison call.
+_LOOKS: Final = {"isinstance", "len", "abs", "type", "str", "int", "float", "min", "max"}
+_EFFECTS: Final = (ast.Nonlocal, ast.Global, ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom)
+
+
+def _comparison_is_seen(cx: Frame, node: Node, known: frozenset[int] = frozenset()) -> bool:
+    """Whether `<` of values of a type may do more than compare: somebody may count comparisons."""
+    from weft.plain import generated
+
+    for head in node:
+        fields = generated.fields_of(head.key[1].cls, "__lt__") if head.kind == "obj" else None
+        if fields is not None and id(head) not in known:
+            parts = [head.key[1].attribute(cx.unit.lattice, name) for name in fields]
+            if any(_comparison_is_seen(cx, part, known | {id(head)}) for part in parts):
+                return True
+        elif fields is None and head.kind == "obj":
+            if not all(tree is not None and _only_looks(tree) for tree in _comparisons(cx, head)):
+                return True
+        elif head.parts and id(head) not in known:
+            if any(_comparison_is_seen(cx, part, known | {id(head)}) for part in head.parts):
+                return True
+    return False
+
+
+def _comparisons(cx: Frame, head: Head) -> list[ast.FunctionDef | None]:
+    """The functions that compare objects of a class; None for one that cannot be read."""
+    from weft.plain import attributes
+    from weft.plain.models.sequences import Compared
+    from weft.plain.unit import function_info
+
+    info = head.key[1]
+    if info.cls is not Compared:
+        function = attributes.method_of(cx, head, "__lt__")
+        return [] if function is None else [function_info(cx.unit, function, cx.span()).tree]
+    found: list[ast.FunctionDef | None] = []
+    for given_head in info.attribute(cx.unit.lattice, "compare"):
+        if given_head.kind == "closure":
+            found.append(given_head.value[0].tree)
+        elif isinstance(given_head.value, types.FunctionType):
+            found.append(function_info(cx.unit, given_head.value, cx.span()).tree)
+        else:
+            found.append(None)
+    return found
+
+
+def _only_looks(tree: ast.FunctionDef) -> bool:
+    for node in ast.walk(tree):
+        if isinstance(node, _EFFECTS):
+            return False
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            return False
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _LOOKS):
+            return False
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.plain import operators
 from weft.plain.frame import Frame, Value, c_string
 from weft.plain.types import scalar_node
 from weft.plain.values import as_int, exactly, given, register, sequences
@@ -382,8 +383,9 @@ _register_changes()
 
 @register("str", "splitlines")
 def splitlines(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    exactly(cx, "str.splitlines", arguments, keywords, 0)
-    return _list_of_texts(cx, f"wp_str_splitlines({{type}}, {owner.code}, 0)")
+    (keep,) = given(cx, "str.splitlines", arguments, keywords, "keepends")
+    kept = "0" if keep is None else operators.truth(cx, keep)
+    return _list_of_texts(cx, f"wp_str_splitlines({{type}}, {owner.code}, {kept})")
 
 
 @register("str", "join")
