@@ -94,6 +94,32 @@ def hash_stream(seed, count):
     return out
 
 
+def byte_histogram(image):
+    out = np.zeros(256, dtype=np.int64)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            out[image[i, j]] += 1
+    return out
+
+
+def radix_sort(keys):
+    """Four passes over eight bits each, from the lowest."""
+    keys = keys.copy()
+    other = np.empty_like(keys)
+    for shift in range(0, 32, 8):
+        start = np.zeros(257, dtype=np.int64)
+        for i in range(keys.size):
+            start[((keys[i] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            start[digit + 1] += start[digit]
+        for i in range(keys.size):
+            digit = (keys[i] >> shift) & 255
+            other[start[digit]] = keys[i]
+            start[digit] += 1
+        keys, other = other, keys
+    return keys
+
+
 def _particles(rng: np.random.Generator) -> tuple[Any, ...]:
     return rng.random(200_000) * 64, rng.random(200_000) * 64, rng.random(200_000), 64
 
@@ -112,6 +138,8 @@ KERNELS = [
     Kernel("histogram", scatter_loop, _grouped),
     Kernel("histogram", joint_histogram, lambda rng: (rng.random(1_000_000), rng.random(1_000_000), 64)),
     Kernel("histogram", deposit, _particles),
+    Kernel("histogram", byte_histogram, lambda rng: (rng.integers(0, 256, (500, 600)).astype(np.uint8),)),
+    Kernel("integers", radix_sort, lambda rng: (rng.integers(0, 2**31, 100_000),)),
     Kernel("integers", hash_stream, lambda rng: (42, 200_000)),
     Kernel("histogram", equalise, lambda rng: (rng.integers(0, 256, (600, 800)).astype(np.uint8),)),
 ]

@@ -53,6 +53,31 @@ def distinct(labels):
     return np.unique(labels)
 
 
+def interpolated(x, points, values):
+    return np.interp(x, points, values)
+
+
+def places(x, limits):
+    return np.searchsorted(limits, x)
+
+
+def classes(x, limits):
+    return np.digitize(x, limits)
+
+
+def members(x, some):
+    return np.isin(x, some)
+
+
+def _curve(x):
+    points = np.linspace(0.0, 1.0, 2000)
+    return x, points, np.sqrt(points)
+
+
+def _limits(rng: np.random.Generator) -> np.ndarray:
+    return np.sort(rng.random(5000))
+
+
 KERNELS = [
     Kernel("wasserstein", wasserstein, lambda rng: (rng.standard_normal(50_000), rng.standard_normal(50_000) + 0.3)),
     Kernel("wasserstein", wasserstein_equal, lambda rng: (rng.standard_normal(100_000), rng.standard_normal(100_000))),
@@ -64,4 +89,9 @@ KERNELS = [
     Kernel("wasserstein", kolmogorov_smirnov, lambda rng: (rng.standard_normal(50_000), rng.standard_normal(50_000))),
     Kernel("wasserstein", ranks, lambda rng: (rng.standard_normal(100_000),)),
     Kernel("wasserstein", distinct, lambda rng: (rng.integers(0, 50_000, 200_000),)),
+    Kernel("searches", interpolated, lambda rng: _curve(rng.random(100_000))),
+    Kernel("searches", interpolated, lambda rng: _curve(np.sort(rng.random(100_000)))),
+    Kernel("searches", places, lambda rng: (rng.random(50_000), _limits(rng))),
+    Kernel("searches", classes, lambda rng: (rng.random(50_000), _limits(rng))),
+    Kernel("searches", members, lambda rng: (rng.integers(0, 1000, 100_000), rng.integers(0, 1000, 100))),
 ]
