@@ -64,6 +64,19 @@ def test_small_arguments_and_other_types_take_the_plain_variant():
     assert space["softmax"](single, xp=xp).dtype == np.float32 and xp.moved == 1
 
 
+def _weighted(x, weights):
+    return x * weights[0] + weights[-1]
+
+
+def test_lists_and_numbers_take_the_plain_variant():
+    space, _ = _made(_weighted, (np.random.rand(5), [1.0, 2.0]))
+    x, xp = np.random.rand(4), Module()
+    assert np.allclose(space["_weighted"](x, [3.0, 4.0], xp=xp), x * 3 + 4) and not xp.moved
+    assert space["_weighted"](2.0, [3.0, 4.0], xp=xp) == 10.0
+    with pytest.raises(TypeError, match="arrays of a module"):
+        space["_weighted"](Array(x), [3.0, 4.0], xp=xp)
+
+
 def test_arrays_of_the_module_stay_there():
     space, _ = _made(programs.jacobi, (np.random.rand(9, 8), np.random.rand(9, 8), 2))
     a, b = np.random.rand(9, 8), np.random.rand(9, 8)

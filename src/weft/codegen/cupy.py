@@ -125,14 +125,16 @@ def _guard(program: Program, name: str, tree: ast.FunctionDef) -> str:
     table = program.table
     arrays = [part for part in program.params if part in table and table[part].rank]
     types = {part: _named(table[part].type.dtype) for part in arrays}
-    fits = [f"{part}.ndim == {table[part].rank} and {part}.dtype == np.{types[part]}" for part in arrays]
+    # Lists, numbers and whatever else has no dimensions are for the plain function.
+    fits = [f"getattr({p}, 'ndim', None) == {table[p].rank} and {p}.dtype == np.{types[p]}" for p in arrays]
     integers = [symbol.source.name for symbol in program.symbols if isinstance(symbol.source, Argument)]
     fits += [f"type({part}) is int" for part in integers if part in program.params]
     given = ast.unparse(tree.args)
     passed = ", ".join(argument.arg for argument in tree.args.args)
     taken = ", ".join(program.params)
     size = " + ".join(f"{part}.size" for part in arrays) or "0"
-    stays = " or ".join(f"not isinstance({part}, np.ndarray)" for part in arrays) or "False"
+    listed = "".join(f"{part}, " for part in arrays)
+    stays = f"any(hasattr(a, 'dtype') and not isinstance(a, (np.ndarray, np.generic)) for a in ({listed}))"
     return f'''def {name}({given}, xp=None):
     """On `xp` (default: CuPy) where that pays and fits; arrays of `xp` are taken as they are, and given back."""
     if xp is None:
