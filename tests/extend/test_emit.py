@@ -202,6 +202,64 @@ def test_the_command(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found.stdout.split() == ["ZeroDivisionError", "IndexError"]
 
 
+IMPORTS = """
+import weft, math
+import weft as w
+from weft import f64, jit, prange as loop, symbol
+
+N = symbol("N")
+Line = f64[N]
+
+
+@jit
+def total(a: Line):
+    # here it is added up
+    s = 0.0
+    for i in loop(a.shape[0]):
+        s += math.sqrt(a[i])
+    return s
+
+
+def pairs(a: w.f64[N]):
+    from weft import map as each
+    s = 0.0
+    for i, j in each[0:a.shape[0], 1:3]:
+        s += a[i] * j
+    return s
+
+
+def deep(n: int) -> int:
+    import weft
+    return 1 if n < 1 else 1 + deep(n - 1)
+
+
+fast = jit(total)
+
+
+@w.jit
+def inside(x: w.f64[N]):
+    import weft
+    return x * 2.0
+"""
+
+
+@pytest.mark.parametrize("kind", ["python", "c"])
+def test_whatever_way_weft_is_imported(kind: str, tmp_path: Path) -> None:
+    source = tmp_path / "importing.py"
+    source.write_text(IMPORTS)
+    assert main(["build", "--emit", kind, str(source), "-o", str(tmp_path / "out")]) == 0
+    program = (
+        "import numpy as np, importing as i\n"
+        "print(i.total(np.ones(3)), i.total(np.ones(3, 'f4')), i.fast(np.ones(2)), i.inside(np.ones(1)))\n"
+        "print(i.deep(3), i.pairs(np.ones(2, 'f4')))\n"
+        "try: i.deep(10**6)\nexcept RecursionError: print('too deep')"
+    )
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "out")}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split("\n")[:3] == ["3.0 3.0 2.0 [2.]", "4 6.0", "too deep"]
+
+
 def test_nothing_is_written_where_nothing_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "kernels.py"
     source.write_text("def f(x):\n    return x\n")

@@ -489,6 +489,58 @@ def first(text: str) -> str:
     return text[0]
 '''
 
+OWNED = """
+import weft
+
+
+class Square:
+    side: float
+    count: int
+
+    def __init__(self, side, count=2):
+        self.side, self.count = side, count
+
+    @property
+    def area(self) -> float:
+        'The area.'
+        return self.side * self.side
+
+    @area.setter
+    def area(self, area):
+        self.side = area**0.5
+
+    @staticmethod
+    def share(n: int) -> float:
+        return 1.0 / n
+
+    def __call__(self, by: float) -> float:
+        return self.side * by
+
+    def cost(self, price: float) -> float:
+        return self.area * price * Square.share(self.count)
+
+
+class Plate(Square):
+    def cost(self, price: float) -> float:
+        return super().cost(price) + 1.0
+"""
+
+
+def test_properties_static_methods_and_calls_of_objects_are_native(tmp_path: Path) -> None:
+    path = tmp_path / "kernels_owned.py"
+    path.write_text(OWNED)
+    assert main(["build", "--host", "python", str(path), "-o", str(tmp_path / "built")]) == 0
+    script = (
+        "from kernels_owned import Square, Plate\ns = Square(3.0)\nassert s.area == 9.0 and s(2.0) == 6.0\n"
+        "assert s.cost(4.0) == 18.0 and s.share(4) == Square.share(4) == 0.25 and Plate(1.0).cost(2.0) == 2.0\n"
+        "s.area = 16.0\nassert s.side == 4.0 and Square.area.__doc__ == 'The area.'\ns.count = 0\n"
+        "try: s.cost(1.0)\nexcept ZeroDivisionError: print('raised')\n"
+        "print(Square.area.fget.native_calls, Square.share.native_calls >= 2, Square.__call__.native_calls)\n"
+        "Square.share = staticmethod(lambda n: 5.0)\nprint(s.cost(1.0))\n"
+    )
+    assert run_alone(script, tmp_path, tmp_path / "built").split("\n")[:3] == ["raised", "2 True 1", "80.0"]
+
+
 #: For each function its calls; the last one of each list is one that no version takes.
 CALLS = """
 matrix = np.arange(16.0).reshape(4, 4) % 5 + 4 * np.eye(4)

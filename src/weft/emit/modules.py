@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import math
 {imports}
 import numpy as np
@@ -39,11 +40,33 @@ import numpy as np
 '''
 #: What the source may say of weft beside decorators, as plain Python.
 _PLAIN_WEFT = """
+class _Hint:
+    def __init__(self, *_):
+        pass
+
+    def _same(self, *_):
+        return self
+
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
+
+
+class _Map:
+    def __getitem__(self, key):
+        parts = key if isinstance(key, tuple) else (key,)
+        ranges = [range(part.start or 0, part.stop, part.step or 1) for part in parts]
+        return itertools.product(*ranges) if isinstance(key, tuple) else ranges[0]
+
+
 class weft:  # what the source says of weft, as plain Python
     prange = range
-    map = map
-    symbol = str
+    map = _Map()
+    vidx = staticmethod(lambda start, length, bound: slice(start, min(start + length, bound)))
+    symbol = _Hint
     task = finish = isolated = contextlib.nullcontext
+    b1 = i8 = i16 = i32 = i64 = u8 = u16 = u32 = u64 = f32 = f64 = c64 = c128 = _Hint()
+
+    def jit(function=None, **_):
+        return function if function is not None else lambda function: function
 
 """
 
@@ -121,20 +144,47 @@ def _plain(text: str, tree: ast.Module) -> str:
     """The file without its decorators and imports of weft, and its docstring; comments stay where they are."""
     lines = text.splitlines()
     dropped: set[int] = set()
+    instead: dict[int, str] = {}
+    marks = [mark for node in ast.walk(tree) for mark in getattr(node, "decorator_list", []) if _is_of_weft(mark)]
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    in_marks = {id(node) for mark in marks for node in ast.walk(mark)}
+    used = frozenset(node.id for node in names if id(node) not in in_marks)
+    for mark in marks:
+        dropped.update(range(mark.lineno, (mark.end_lineno or mark.lineno) + 1))
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            for mark in node.decorator_list:
-                if _is_of_weft(mark):
-                    dropped.update(range(mark.lineno, (mark.end_lineno or mark.lineno) + 1))
-        if isinstance(node, ast.Import) and all(alias.name.split(".")[0] == "weft" for alias in node.names):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and (other := _without_weft(node, used)) is not None:
             dropped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("weft", "__future__"):
-            dropped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            instead[node.lineno] = " " * node.col_offset + (other or ("pass" if node.col_offset else ""))
     if tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant):
         dropped.update(range(tree.body[0].lineno, (tree.body[0].end_lineno or 1) + 1))
-    kept = "\n".join(line for number, line in enumerate(lines, 1) if number not in dropped)
+    kept = "\n".join(
+        instead.get(number, line)
+        for number, line in enumerate(lines, 1)
+        if number not in dropped or instead.get(number, "").strip()
+    )
     still = {node.id for node in ast.walk(ast.parse(kept)) if isinstance(node, ast.Name)}
     return (_PLAIN_WEFT if "weft" in still else "") + kept
+
+
+def _without_weft(node: ast.Import | ast.ImportFrom, used: frozenset[str]) -> str | None:
+    """What stands in the place of an import, for the names that are used; None if nothing of weft is imported.
+
+    import weft, math    -->  import math
+    from weft import prange as loop   -->  loop = weft.prange
+    """
+    if isinstance(node, ast.ImportFrom):
+        if node.module == "__future__":
+            return ""
+        if node.module != "weft":
+            return None
+        names = [(alias.asname or alias.name, alias.name) for alias in node.names]
+        return "; ".join(f"{name} = weft.{of}" for name, of in names if name in used)
+    mine = [alias for alias in node.names if alias.name.split(".")[0] == "weft"]
+    if not mine:
+        return None
+    others = [alias for alias in node.names if alias not in mine]
+    parts = [ast.unparse(ast.Import(names=others))] if others else []
+    return "; ".join((*parts, *(f"{alias.asname} = weft" for alias in mine if alias.asname in used)))
 
 
 def _is_of_weft(mark: ast.expr) -> bool:

@@ -63,6 +63,20 @@ def _parallel(body, context, count, tasks):
     body(context, 0, count, 0)
 
 
+def _stack_floor():
+    """How far down a recursive function may go on this thread's stack; 0 if the system does not say."""
+    if not hasattr(_made, "floor"):
+        _made.floor = 0
+        if hasattr(_libc, "pthread_getattr_np"):
+            about, low, size = ctypes.create_string_buffer(256), ctypes.c_void_p(), ctypes.c_size_t()
+            _libc.pthread_self.restype = ctypes.c_ulong
+            if _libc.pthread_getattr_np(ctypes.c_ulong(_libc.pthread_self()), about) == 0:
+                _libc.pthread_attr_getstack(about, ctypes.byref(low), ctypes.byref(size))
+                _libc.pthread_attr_destroy(about)
+                _made.floor = (low.value or 0) + min(size.value // 4, 512 << 10)
+    return _made.floor
+
+
 _table = _Table(
     1,
     _Table._NEW(_new_array),
@@ -74,7 +88,7 @@ _table = _Table(
 )
 for _place in range(16):
     _table.limits[_place] = 1e300  # no library, no threads
-_table.stack_floor = dict(_Table._fields_)["stack_floor"](lambda: 0)
+_table.stack_floor = dict(_Table._fields_)["stack_floor"](_stack_floor)
 
 
 def _compiled(name, text):
@@ -108,7 +122,10 @@ def _run(kernel, count, arguments, exceptions):
         else:
             words[place] = int(value)
     _made.arrays = {}
-    status = kernel(ctypes.byref(_table), words)
+    try:
+        status = kernel(ctypes.byref(_table), words)
+    except ctypes.ArgumentError:  # two pointers are always converted, unless there is no room left to call anything
+        raise RecursionError("maximum recursion depth exceeded") from None
     if status == 2:
         kind, message = exceptions[words[1]]
         error = getattr(np.linalg, kind, None) or getattr(builtins, kind, GuardFailed)

@@ -160,8 +160,8 @@ def _install(
     for part in path:
         owner = namespace.get(part) if owner is None else getattr(owner, part, None)
     found = namespace.get(last) if not path else vars(owner).get(last) if owner is not None else None
-    plain = getattr(found, "py_func", found)
-    if not isinstance(plain, types.FunctionType) or hasattr(found, "local"):
+    plain = function_of(found)
+    if plain is None or hasattr(found, "local"):
         return None
     names, positional_only, keyword_only = signed
     given, named = plain.__defaults__ or (), plain.__kwdefaults__ or {}
@@ -170,11 +170,20 @@ def _install(
     defaults += [named.get(each, _NO_DEFAULT) for each in names[len(positional) :]]
     signature = (tuple(map(sys.intern, names)), tuple(defaults), _NO_DEFAULT, positional_only, keyword_only)
     compiled = make_function(plain, *signature)
-    if path:
-        setattr(owner, last, compiled)
+    if isinstance(found, property):
+        setattr(owner, last, property(compiled, found.fset, found.fdel, found.__doc__))
+    elif path:
+        setattr(owner, last, staticmethod(compiled) if isinstance(found, staticmethod) else compiled)
     else:
         namespace[last] = compiled
     return compiled
+
+
+def function_of(value: Any) -> Any:
+    """The function that a class or module holds, as it is, as a static method or as what computes a property."""
+    value = value.__func__ if isinstance(value, staticmethod) else value.fget if isinstance(value, property) else value
+    value = getattr(value, "py_func", value)
+    return value if isinstance(value, types.FunctionType) else None
 
 
 def _module(name: str) -> Any:

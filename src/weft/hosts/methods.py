@@ -15,12 +15,16 @@ from typing import Any
 
 from weft.api import jit
 from weft.errors import ParallelError, Unsupported
-from weft.frontend.hints import ArrayHint, extents_of, spec_of_hint
+from weft.frontend.hints import ArrayHint, extents_of, spec_of_hint, specs_from_hints
 from weft.frontend.sizes import sum_of
 from weft.frontend.specs import ArraySpec, ScalarSpec, Spec, spec_of
+from weft.hosts import embedded
 from weft.hosts.functions import Function
 from weft.hosts.functions import made as made_function
 from weft.hosts.shapes import Samples
+
+#: The methods of Python's own names that are built.
+_CALLED = ("__call__",)
 
 
 def made(module: types.ModuleType, left: dict[str, str], general: bool) -> list[Function]:
@@ -30,16 +34,25 @@ def made(module: types.ModuleType, left: dict[str, str], general: bool) -> list[
         if not isinstance(kind, type) or kind.__module__ != module.__name__:
             continue
         for name, value in vars(kind).items():
-            plain = getattr(value, "py_func", value)
-            if not isinstance(plain, types.FunctionType) or name.startswith("__"):
+            plain = embedded.function_of(value)
+            if plain is None or (name.startswith("__") and name not in _CALLED):
                 continue
             try:
-                found.append(_method(kind, plain, general))
+                alone = isinstance(value, staticmethod)
+                found.append(_static(plain, general) if alone else _method(kind, plain, general))
             except LookupError:
-                continue  # no hints
+                left.setdefault(plain.__qualname__, "its parameters or its class have no complete hints")
             except (Unsupported, ParallelError) as problem:
                 left[plain.__qualname__] = f"line {problem.span.line}: {problem.reason}"
     return found
+
+
+def _static(plain: types.FunctionType, general: bool) -> Function:
+    function = jit(plain, fallback="error")
+    kinds = specs_from_hints(plain)
+    if kinds is None:
+        raise LookupError(plain.__name__)
+    return made_function(function, kinds, general=general)
 
 
 def _method(kind: type, plain: types.FunctionType, general: bool) -> Function:
