@@ -5,6 +5,9 @@ Asking is `NeedConstant`: the build starts again with that argument compiled in,
 
 from __future__ import annotations
 
+import ast
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,42 @@ from weft.frontend.values import Object, Scalar, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Cast, Const
 from weft.ir.index import affine
+
+_WHOLE: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.Pow: operator.pow,
+}
+_LARGEST = 256  # bits of what is computed while compiling
+
+
+def literal_integer(node: ast.expr) -> int | None:
+    """The value of an expression of integers written out (0xCBF29CE484222325 & 0xFFFFFFFF), of any size as CPython
+    computes it; None of any other."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = literal_integer(node.operand)
+        return None if value is None else -value
+    if not isinstance(node, ast.BinOp) or type(node.op) not in _WHOLE:
+        return None
+    left = literal_integer(node.left)
+    right = None if left is None else literal_integer(node.right)
+    if left is None or right is None or max(left.bit_length(), right.bit_length()) > _LARGEST:
+        return None
+    if isinstance(node.op, (ast.LShift, ast.RShift, ast.Pow)) and not 0 <= right <= _LARGEST:
+        return None
+    if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and not right:
+        return None
+    return _WHOLE[type(node.op)](left, right)
 
 
 def constant(value: Value, emitter: Emitter) -> Any:

@@ -18,6 +18,7 @@ from weft.errors import APART, Span
 from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads, reasons
 from weft.frontend.carrying import is_carried
 from weft.frontend.choices import Choices
+from weft.frontend.constants import literal_integer
 from weft.frontend.dict_methods import dict_operation
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter, Restart
@@ -256,6 +257,8 @@ class Expressions(Choices):
     # --- operators --------------------------------------------------------------------------------------------------
 
     def _eval_binop(self, node: ast.BinOp) -> Value:
+        if (whole := literal_integer(node)) is not None and (known := constant_value(whole)) is not None:
+            return known
         left, right = self.evaluate_all([node.left, node.right])
         span = self.at(node)
         if isinstance(node.op, ast.MatMult):
