@@ -28,7 +28,7 @@ def test_compiles_and_fallbacks_are_logged(caplog: pytest.LogCaptureFixture) -> 
         opened("/dev/null").close()
     texts = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "weft"]
     assert texts[0][0] == "INFO" and texts[0][1].startswith("compiled doubled(int) in ")
-    assert texts[1][0] == "DEBUG" and "stays Python: a call of io.open" in texts[1][1]
+    assert texts[1][0] == "DEBUG" and "stays Python: a call of `open`" in texts[1][1]
 
 
 def test_beyond_a_limit_warnings_become_a_summary(monkeypatch: pytest.MonkeyPatch) -> None:
