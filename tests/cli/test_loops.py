@@ -160,8 +160,16 @@ def comprehension(n: int) -> Any:
     return total, rows, row
 
 
+def one_line(n: int) -> Any:
+    total, i, rows = 0, 0, [[1, 2], [3]]
+    for i in range(n): total += i * len(rows[i % 2]); rows[i % 2].append(i)  # noqa: E701, E702
+    else: total = -total  # noqa: E701
+    return total, i, rows
+
+
 CASES = [
     (for_with_else, 1000),
+    (one_line, 1000),
     (for_with_break, 1000),
     (one_line_exit, 1000),
     (nested_return, 200),
@@ -232,7 +240,26 @@ def condition_with_effect(n: int) -> Any:
     return n
 
 
+def one_line_break(n: int) -> Any:
+    k = 0
+    for k in [3, 4, n]:
+        pass
+    for k in range(n): break  # noqa: E701
+    return k
+
+
+def one_line_while(n: int) -> Any:
+    k = n
+
+    while k: k -= 1  # noqa: E701
+    return k
+
+
 def test_loops_that_stay_python() -> None:
+    code = one_line_break.__code__
+    (found,) = outlines(code, one_line_break.__globals__, {"k": 1, "n": 3}, code.co_firstlineno + 4)
+    assert isinstance(found, Unsupported) and "on one line" in found.reason
+    assert "on one line" in refused_for(one_line_while, n=3, k=3)
     assert "belongs to another function" in refused_for(shared_with_a_closure, n=3, k=0, add=None)
     assert "`late` has no value yet" in refused_for(not_yet_set, n=3, k=0)
     assert "more than look" in refused_for(condition_with_effect, n=3, items=[1])

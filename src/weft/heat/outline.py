@@ -155,7 +155,9 @@ class _Outliner:
         loop = self.loop
         head = loop.iter if isinstance(loop, ast.For) else loop.test
         if loop.body[0].lineno <= (head.end_lineno or head.lineno):
-            raise self.refuse("a loop on one line")
+            # Only the instruction that takes the next item tells such a head from its body, and no line is its exit's.
+            if isinstance(loop, ast.While) or any(isinstance(n, (ast.Break, ast.Return)) for n in ast.walk(loop)):
+                raise self.refuse("a `while`, `break` or `return` in a loop on one line")
         if isinstance(loop, ast.While) and (head.lineno != loop.lineno or head.end_lineno != loop.lineno):
             raise self.refuse("a condition of several lines")
         if isinstance(loop, ast.While) and not _is_pure(loop.test):

@@ -6,7 +6,7 @@
 #include "api.h"
 
 typedef struct {
-    PyObject *target;
+    PyObject *target;     /* held: another change may take away all else that holds it */
     int32_t kind;
     PyObject *content;    /* a list of items, a set to swap with, or NULL */
     object_list keys;     /* dict: keys and values in turn; list: indices (as addresses) and items; object: names and values */
@@ -33,6 +33,7 @@ static void drop_change(change *c)
         if (!(c->kind == WP_LIST && i % 2 == 0))
             Py_DecRef(c->keys.items[i]);
     free(c->keys.items);
+    Py_DecRef(c->target);
 }
 
 /* --- what is to be changed --- */
@@ -214,7 +215,7 @@ static int prepare_change(PyObject *target, wp_object *native)
 {
     changes.items = grown(changes.items, changes.count, &changes.capacity, sizeof(change));
     change *c = &changes.items[changes.count++];
-    *c = (change){.target = target, .kind = native->type->kind};
+    *c = (change){.target = new_reference(target), .kind = native->type->kind};
     switch (c->kind) {
     case WP_LIST: return prepare_list(c, (wp_list *)native);
     case WP_DICT: return prepare_dict(c, (wp_dict *)native);
