@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.frontend import arrays, growing, ragged, tables
+from weft.frontend.building import Building
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.lists import started
-from weft.frontend.loading import Loading, with_lists
+from weft.frontend.loading import with_lists
 from weft.frontend.nested import resolved
 from weft.frontend.setorder import Ordered, with_order
 from weft.frontend.specs import ArraysSpec, ContainerSpec, TextDictSpec, TextSpec
@@ -46,7 +47,7 @@ from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Invoke, Node, Pro
 from weft.ir.types import BOOL, FLOAT, I64, INT, ScalarType
 
 
-class Arguments(Loading):
+class Arguments(Building):
     """Lists, dicts and sets among the parameters."""
 
     def filled_one(self, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Value:
@@ -64,13 +65,9 @@ class Arguments(Loading):
         if name in self.emitter.decisions.changing:
             self.changed[name] = (buffer, value)
 
-    def stores_objects(self) -> bool:
-        """Whether the function assigns to attributes of arguments."""
-        raise NotImplementedError
-
 
 def container(
-    builder: Arguments, name: str, kind: ContainerSpec, sample: Any, nested: bool
+    builder: Building, name: str, kind: ContainerSpec, sample: Any, nested: bool
 ) -> tuple[Value, tuple[str, ...]]:
     """The value that a container denotes, and the parameters that carry it."""
     if nested:
@@ -93,14 +90,14 @@ def container(
     return value, data
 
 
-def _empty_one(builder: Arguments, name: str, kind: ContainerSpec) -> Value:
+def _empty_one(builder: Building, name: str, kind: ContainerSpec) -> Value:
     if kind.kind == "deque":
         return started(builder, name, Tuple((), is_list=True), is_deque=True)
     return _new_dict(builder, name, kind)
 
 
 def _columns(
-    builder: Arguments, name: str, types: Sequence[ScalarType], size: int | None
+    builder: Building, name: str, types: Sequence[ScalarType], size: int | None
 ) -> tuple[Expr, tuple[str, ...]]:
     """A parameter for each column; the first tells their size."""
     emitter = builder.emitter
@@ -117,7 +114,7 @@ def _columns(
     return count, tuple(names)
 
 
-def _rows(builder: Arguments, name: str, item: ItemType | None, sample: Any) -> tuple[Value, tuple[str, ...]]:
+def _rows(builder: Building, name: str, item: ItemType | None, sample: Any) -> tuple[Value, tuple[str, ...]]:
     assert item is not None
     types = types_in(item)
     rows = None if sample is None else len(sample)
@@ -133,7 +130,7 @@ def _rows(builder: Arguments, name: str, item: ItemType | None, sample: Any) -> 
 
 
 def text_parameter(
-    builder: Arguments, name: str, kind: TextSpec, sample: Any, nested: bool
+    builder: Building, name: str, kind: TextSpec, sample: Any, nested: bool
 ) -> tuple[Value, tuple[str, ...]]:
     """A string, or a list of strings: its code points."""
     if nested and kind.many:
@@ -159,7 +156,7 @@ def text_parameter(
 
 
 def text_dict(
-    builder: Arguments, name: str, kind: TextDictSpec, sample: Any, nested: bool
+    builder: Building, name: str, kind: TextDictSpec, sample: Any, nested: bool
 ) -> tuple[Value, tuple[str, ...]]:
     """A dict whose keys are strings: its entries are put into a table of the function's own."""
     if nested:
@@ -185,7 +182,7 @@ def text_dict(
     return value, (*names, *more)
 
 
-def _text_column(builder: Arguments, name: str, sizes: tuple[int, int] | None) -> tuple[Rows, tuple[str, ...]]:
+def _text_column(builder: Building, name: str, sizes: tuple[int, int] | None) -> tuple[Rows, tuple[str, ...]]:
     """Strings, one after the other: how many there are, and their characters in all."""
     count, starts = _columns(builder, f"{name}_starts", [I64], None if sizes is None else sizes[0] + 1)
     _, data = _columns(builder, name, [CODE], None if sizes is None else sizes[1])
@@ -193,7 +190,7 @@ def _text_column(builder: Arguments, name: str, sizes: tuple[int, int] | None) -
 
 
 def array_list(
-    builder: Arguments, name: str, kind: ArraysSpec, sample: Any, nested: bool
+    builder: Building, name: str, kind: ArraysSpec, sample: Any, nested: bool
 ) -> tuple[Value, tuple[str, ...]]:
     """A list of arrays: what they are copied into, one after the other."""
     if nested:
@@ -215,7 +212,7 @@ def array_list(
     return value, (buffer.name,)
 
 
-def _records(builder: Arguments, name: str, item: ItemType, data: tuple[str, ...], count: Expr) -> Value:
+def _records(builder: Building, name: str, item: ItemType, data: tuple[str, ...], count: Expr) -> Value:
     emitter = builder.emitter
     if name not in emitter.decisions.changing:
         return Records(fixed_columns(builder, name, data, count), item)
@@ -223,7 +220,7 @@ def _records(builder: Arguments, name: str, item: ItemType, data: tuple[str, ...
 
 
 def _grown_copy(
-    builder: Arguments,
+    builder: Building,
     name: str,
     data: Sequence[str],
     count: Expr,
@@ -241,7 +238,7 @@ def _grown_copy(
     return made
 
 
-def changing_list(builder: Arguments, name: str, buffer: str, sample: Any) -> Value:
+def changing_list(builder: Building, name: str, buffer: str, sample: Any) -> Value:
     """A list of numbers that gets longer or shorter; of an empty one the first item tells the type."""
     count, of = builder.emitter.buffers[buffer].shape[0], builder.emitter.buffers[buffer].type
     if isinstance(sample, list) and not sample:
@@ -253,7 +250,7 @@ def changing_list(builder: Arguments, name: str, buffer: str, sample: Any) -> Va
     return value
 
 
-def _filled_dict(builder: Arguments, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Dict:
+def _filled_dict(builder: Building, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Dict:
     emitter, place = builder.emitter, _place_of(builder, name)
     if name in emitter.decisions.changing:
         entries = _grown_copy(builder, name, data, count, [BOOL])
@@ -268,21 +265,21 @@ def _filled_dict(builder: Arguments, name: str, kind: ContainerSpec, data: tuple
     return Dict(table, kind.item, kind.value, kind.kind == "set", _default(builder, kind, place), place, kind.counts)
 
 
-def _default(builder: Arguments, kind: ContainerSpec, place: tuple[int, str]) -> Scalar | Tuple | None:
+def _default(builder: Building, kind: ContainerSpec, place: tuple[int, str]) -> Scalar | Tuple | None:
     """What a defaultdict adds."""
     if kind.factory == "list":
         return Tuple((), is_list=True, site=place)
     return {"int": Scalar(Const(0, INT)), "float": Scalar(Const(0.0, FLOAT))}.get(kind.factory)
 
 
-def fixed_columns(builder: Arguments, name: str, data: tuple[str, ...], count: Expr) -> Growing:
+def fixed_columns(builder: Building, name: str, data: tuple[str, ...], count: Expr) -> Growing:
     """Columns that stay as long as they are."""
     length = variable(builder.emitter, f"{name}_length", count)
     builder.emitter._written_once.add(length.name)
     return Growing(data, (), length.name, length.name)
 
 
-def _new_dict(builder: Arguments, name: str, kind: ContainerSpec) -> Dict:
+def _new_dict(builder: Building, name: str, kind: ContainerSpec) -> Dict:
     place = _place_of(builder, name)
     known = builder.emitter.decisions.entries.get(place)
     default = _default(builder, kind, place)
@@ -293,17 +290,17 @@ def _new_dict(builder: Arguments, name: str, kind: ContainerSpec) -> Dict:
     return Dict(table, key, item, kind.kind == "set", default, place, kind.counts)
 
 
-def _place_of(builder: Arguments, name: str) -> tuple[int, str]:
+def _place_of(builder: Building, name: str) -> tuple[int, str]:
     return (0, f"argument {name}")
 
 
-def _hold_empty(builder: Arguments, count: Expr) -> None:
+def _hold_empty(builder: Building, count: Expr) -> None:
     """The version is for empty arguments."""
     test = Op("eq", (count, ZERO), BOOL)
     builder.emitter.guards.append(Check((), test, "RuntimeError", "", (), builder.emitter.span))
 
 
-def hand_exceptions_back(builder: Arguments, program: Program) -> Program:
+def hand_exceptions_back(builder: Building, program: Program) -> Program:
     """With containers that only results change, whatever would raise is left to Python from the start."""
     changes = bool(builder.changed) or builder.stores_objects()
     if not changes and not (builder.functions.caught and program.functions):

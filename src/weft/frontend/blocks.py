@@ -19,13 +19,12 @@ from collections.abc import Iterator
 from weft.frontend import arith, arrays, growing
 from weft.frontend.aliasing import Conflict, Given
 from weft.frontend.arrays import Plan
+from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.growing import Cells
-from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.items import row_of
-from weft.frontend.scope import Scope
 from weft.frontend.slots import arrays_in, shared_memory
-from weft.frontend.values import Array, ArrayOf, ArraysOf, Heap, HeapKind, Index, Iterable, Value, View
+from weft.frontend.values import Array, ArrayOf, ArraysOf, Heap, Index, Iterable, Value, View
 from weft.frontend.writing import Variable, counter, loop, variable, when
 from weft.ir import index as ix
 from weft.ir import walk
@@ -44,24 +43,11 @@ def make(emitter: Emitter, layout: ArrayOf) -> Heap:
     return Heap(cells, growing.make(emitter, "arrays", [INT] * (1 + layout.rank)))
 
 
-class Blocks(InnerDicts):
+class Blocks(Building):
     """Arrays in containers."""
-
-    heaps: dict[HeapKind, Heap]
-
-    def renumbered_array(self, value: Array, row: Expr) -> Array:
-        layout = array_layout(self, value)
-        lasts = isinstance(row, Read) and self.emitter.is_written_once(row.buffer)
-        return array_at(self, layout, row) if lasts else array_now(self, layout, row)
-
-    #: Arguments that are put into containers, and the scalars that tell their numbers (-1 as long as they have none).
-    given_arrays: dict[str, tuple[ArrayOf, str]]
 
     #: Whether this is a function that calls itself, whose caller knows its arguments otherwise.
     lent = False
-
-    def _scopes(self) -> Iterator[Scope]:
-        raise NotImplementedError
 
     # --- many as one ------------------------------------------------------------------------------------------------
 
@@ -70,15 +56,6 @@ class Blocks(InnerDicts):
         made = joined_run(self, value, lambda part: (arrays.remap(part, (ONE, *part.shape), lambda at: at[1:]), 0))
         assert made is not None
         return made
-
-    def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
-        raise NotImplementedError
-
-    # --- for the caller ---------------------------------------------------------------------------------------------
-
-    def lends_memory(self) -> bool:
-        """Whether functions that call themselves get this memory: then it is not the caller's to have."""
-        raise NotImplementedError
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -98,7 +75,13 @@ class Blocks(InnerDicts):
             raise Restart
 
 
-def array_at(builder: Blocks, layout: ArrayOf, number: Expr) -> Array:
+def renumbered_array(builder: Building, value: Array, row: Expr) -> Array:
+    layout = array_layout(builder, value)
+    lasts = isinstance(row, Read) and builder.emitter.is_written_once(row.buffer)
+    return array_at(builder, layout, row) if lasts else array_now(builder, layout, row)
+
+
+def array_at(builder: Building, layout: ArrayOf, number: Expr) -> Array:
     """The array of this number, whatever becomes of the variable that tells which it is."""
     emitter, heap = builder.emitter, builder.heap(ArraysOf(layout))
     number = emitter.snapshot(number, "number")
@@ -106,14 +89,14 @@ def array_at(builder: Blocks, layout: ArrayOf, number: Expr) -> Array:
     return _placed(heap, layout, number, start, tuple(shape))
 
 
-def array_now(builder: Blocks, layout: ArrayOf, number: Expr) -> Array:
+def array_now(builder: Building, layout: ArrayOf, number: Expr) -> Array:
     """The array of the number that a variable has when it is looked at."""
     heap = builder.heap(ArraysOf(layout))
     start, *shape = (Read(name, (number,), INT) for name in heap.rows.data)
     return _placed(heap, layout, number, start, tuple(shape))
 
 
-def array_layout(builder: Blocks, value: Array) -> ArrayOf:
+def array_layout(builder: Building, value: Array) -> ArrayOf:
     """The type of an array in a container: as what it is there, or would be put there."""
     buffer = None if value.view is None else value.view.buffer
     for kind, heap in builder.heaps.items():
@@ -124,7 +107,7 @@ def array_layout(builder: Blocks, value: Array) -> ArrayOf:
     return ArrayOf(value.type, value.rank, lent)
 
 
-def array_number(builder: Blocks, layout: ArrayOf, value: Array) -> Expr:
+def array_number(builder: Building, layout: ArrayOf, value: Array) -> Expr:
     """The number of an array among those of its type and rank; one with memory of its own is copied."""
     known, view = row_of(value), value.view
     if known is not None and array_layout(builder, value) == layout:
@@ -142,14 +125,14 @@ def array_number(builder: Blocks, layout: ArrayOf, value: Array) -> Expr:
     return builder.emitter.snapshot(Op("add", (number.value, ZERO), INT), "number")
 
 
-def number_arguments(builder: Blocks) -> None:
+def number_arguments(builder: Building) -> None:
     """No argument is in a container when the program begins."""
     for name, layout in builder.emitter.decisions.placed.items() if not builder.lent else ():
         number = variable(builder.emitter, f"{name}_number", integer(-1))
         builder.given_arrays[name] = layout, number.name
 
 
-def new_block(builder: Blocks, layout: ArrayOf, value: Array, tracked: bool = False) -> Expr:
+def new_block(builder: Building, layout: ArrayOf, value: Array, tracked: bool = False) -> Expr:
     """The number of a new array with the elements of a value; `tracked`: for the caller it is the very object."""
     emitter, heap = builder.emitter, builder.heap(ArraysOf(layout))
     arrays.keepable(value, emitter)
@@ -171,7 +154,7 @@ def new_block(builder: Blocks, layout: ArrayOf, value: Array, tracked: bool = Fa
     return number
 
 
-def _keep_small(builder: Blocks, wanted: Expr, layout: ArrayOf) -> None:
+def _keep_small(builder: Building, wanted: Expr, layout: ArrayOf) -> None:
     """Memory is given back at the end of the call only: a program that goes on making arrays is Python's."""
     most = _MOST_BYTES // layout.type.dtype.numpy.itemsize
     test = Op("le", (wanted, integer(most)), BOOL)
@@ -181,7 +164,7 @@ def _keep_small(builder: Blocks, wanted: Expr, layout: ArrayOf) -> None:
         builder.emitter.rarely_fails(test, "arrays in containers of more than 4 GiB in one call")
 
 
-def _source(builder: Blocks, value: Array) -> str | None:
+def _source(builder: Building, value: Array) -> str | None:
     """The memory that NumPy would go on sharing with an array that is put into a container."""
     source = shared_memory(builder, value)
     if source is not None and builder.lent and builder.emitter.buffers[source].role is not Role.LOCAL:
@@ -193,7 +176,7 @@ def _source(builder: Blocks, value: Array) -> str | None:
     return source
 
 
-def _names_in(builder: Blocks, buffer: str) -> Iterator[tuple[int, str]]:
+def _names_in(builder: Building, buffer: str) -> Iterator[tuple[int, str]]:
     """The names of arrays that lie in some memory."""
     for scope in builder._scopes():
         for name, value in scope.values.items():
@@ -202,7 +185,7 @@ def _names_in(builder: Blocks, buffer: str) -> Iterator[tuple[int, str]]:
                     yield (scope.path, name)
 
 
-def joined_run(builder: Blocks, value: Value, plan: Plan, node: ast.AST | None = None) -> Array | None:
+def joined_run(builder: Building, value: Value, plan: Plan, node: ast.AST | None = None) -> Array | None:
     """The arrays of a sequence of the run time one after the other; None if it does not hold arrays."""
     run = builder.iteration(value, node)
     emitter = builder.emitter
@@ -235,13 +218,13 @@ def joined_run(builder: Blocks, value: Value, plan: Plan, node: ast.AST | None =
     return whole
 
 
-def _taken_array(builder: Blocks, run: Iterable, place: Expr) -> Array:
+def _taken_array(builder: Building, run: Iterable, place: Expr) -> Array:
     part = run.item(place)
     assert isinstance(part, Array)
     return part
 
 
-def packed_arrays(builder: Blocks, heap: Heap) -> list[Array]:
+def packed_arrays(builder: Building, heap: Heap) -> list[Array]:
     """Where each array begins, and where the last one ends; the extents of each; the elements of all."""
     emitter = builder.emitter
     count = Cells(emitter, heap.rows).last()
@@ -266,13 +249,13 @@ def packed_arrays(builder: Blocks, heap: Heap) -> list[Array]:
     return [*found, arrays.view(emitter.buffers[memory], (total,), lambda at: at)]
 
 
-def in_block(builder: Blocks, value: Array) -> Array:
+def in_block(builder: Building, value: Array) -> Array:
     """An array of a name that is put into a container and written in place: in the shared memory from the start."""
     layout = array_layout(builder, value)
     return array_at(builder, layout, array_number(builder, layout, value))
 
 
-def escape_together(builder: Blocks, names: set[str]) -> None:
+def escape_together(builder: Building, names: set[str]) -> None:
     """Names that change places are all of arrays in the shared memory, or none is."""
     places = {(builder.scope.path, name) for name in names}
     known = builder.emitter.decisions.escaping

@@ -27,15 +27,26 @@ from weft.frontend.arguments import (
     text_dict,
     text_parameter,
 )
-from weft.frontend.blocks import number_arguments
+from weft.frontend.blocks import Blocks, number_arguments
+from weft.frontend.calls import Calls
+from weft.frontend.carried import CarriedMatrices
+from weft.frontend.choices import Choices
+from weft.frontend.comparisons import Comparisons
+from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.contexts import without_contexts
-from weft.frontend.core import written_by
+from weft.frontend.core import Core, written_by
+from weft.frontend.dict_methods import DictMethods
+from weft.frontend.dicts import Dicts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
-from weft.frontend.exceptions import settle_exceptions
-from weft.frontend.expressions import constant_value
-from weft.frontend.generators import first_yield, is_generator
+from weft.frontend.enums import Enums
+from weft.frontend.exceptions import Exceptions, settle_exceptions
+from weft.frontend.expressions import Expressions, constant_value
+from weft.frontend.fields import Fields
+from weft.frontend.generators import Generators, first_yield, is_generator
+from weft.frontend.handover import Handover
 from weft.frontend.held import Held, Parts, PoolText, Row
 from weft.frontend.held import parameter as held_parameter
+from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.instances import (
     Hidden,
     Instances,
@@ -46,28 +57,41 @@ from weft.frontend.instances import (
     object_argument,
 )
 from weft.frontend.items import types_in
+from weft.frontend.keyed import KeyedDicts
+from weft.frontend.listparts import ListParts
+from weft.frontend.lists import Lists
 from weft.frontend.liveness import Liveness
 from weft.frontend.loading import check_loaded, rows_list
+from weft.frontend.loops import Loops
+from weft.frontend.missing import Missing
+from weft.frontend.mixed import MixedNumbers
 from weft.frontend.models.given import model_of
-from weft.frontend.nested import learn
+from weft.frontend.nested import Nested, learn
 from weft.frontend.numbered import with_strings
+from weft.frontend.ordered_dicts import OrderedDicts
 from weft.frontend.recursion import (
     Entry,
     Fixed,
     Functions,
     Kind,
+    Recursion,
     borrow,
     key_of,
     mark_memory,
     places_of,
     with_functions,
 )
+from weft.frontend.results import Results
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.slots import check_aliases
+from weft.frontend.slots import ArraySlots, check_aliases
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
+from weft.frontend.sparse import SparseObjects
 from weft.frontend.sparse_chains import SparseChains
-from weft.frontend.sparse_making import settle_structures
+from weft.frontend.sparse_functions import SparseFunctions
+from weft.frontend.sparse_indexing import SparseIndices
+from weft.frontend.sparse_making import MadeMatrices, settle_structures
+from weft.frontend.special import SpecialMethods
 from weft.frontend.specs import (
     ArraySpec,
     ArraysSpec,
@@ -85,11 +109,14 @@ from weft.frontend.specs import (
     TextSpec,
     spec_of,
 )
-from weft.frontend.statements import execute_all, share_names
-from weft.frontend.strings import is_text, text_prelude
-from weft.frontend.tasks import with_finish
+from weft.frontend.statements import Statements, execute_all, share_names
+from weft.frontend.strings import Strings, is_text, text_prelude
+from weft.frontend.structs import Structs
+from weft.frontend.tasks import Tasks, with_finish
 from weft.frontend.textpool import TextPool
+from weft.frontend.transposed import Transposed
 from weft.frontend.values import Instance, ListOf, Object, Scalar, Tuple, Value
+from weft.frontend.whole import WholeDicts
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
@@ -115,10 +142,50 @@ class Built:
     reads: tuple[reads.Read, ...] = ()  # what was looked up outside the function
 
 
-class Builder(Instances, SparseChains, Arguments):
+class Builder(
+    Instances,
+    SparseChains,
+    Arguments,
+    OrderedDicts,
+    Transposed,
+    SpecialMethods,
+    SparseObjects,
+    SparseFunctions,
+    SparseIndices,
+    MadeMatrices,
+    CarriedMatrices,
+    Calls,
+    KeyedDicts,
+    Structs,
+    Fields,
+    Generators,
+    Comprehensions,
+    Tasks,
+    Exceptions,
+    Loops,
+    Statements,
+    Results,
+    Handover,
+    Recursion,
+    Expressions,
+    Choices,
+    Comparisons,
+    DictMethods,
+    WholeDicts,
+    Dicts,
+    ListParts,
+    Lists,
+    Nested,
+    Blocks,
+    InnerDicts,
+    Enums,
+    Strings,
+    Missing,
+    Core,
+    MixedNumbers,
+    ArraySlots,
+):
     """One attempt at one function."""
-
-    lender: Builder | None  # of a recursive function: what calls it
 
     def __init__(
         self,

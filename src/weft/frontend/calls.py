@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arith, arrays, callbacks, knowledge, masks, reads, reasons
+from weft.frontend.building import Building
 from weft.frontend.comprehensions import fold_generator
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
@@ -27,7 +28,7 @@ from weft.frontend.exceptions import caught_text
 from weft.frontend.expressions import BINARY, constant_value
 from weft.frontend.generators import consumed, is_generator
 from weft.frontend.iterators import kept_calls, makes_iterator
-from weft.frontend.keyed import KeyedDicts, keyed_method
+from weft.frontend.keyed import keyed_item, keyed_items, keyed_method
 from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
 from weft.frontend.knowledge.python import python_type
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
@@ -36,12 +37,12 @@ from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.lists import all_there
 from weft.frontend.liveness import Liveness
 from weft.frontend.nested import index_at_run_time
-from weft.frontend.recursion import Recursion, invoke, invoke_closure, invoke_itself, is_recursive, key_of, typed_later
+from weft.frontend.recursion import invoke, invoke_closure, invoke_itself, is_recursive, key_of, typed_later
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
 from weft.frontend.statements import execute_all, share_names
-from weft.frontend.strings import is_text, joined_texts
+from weft.frontend.strings import is_text, joined_texts, kept_text
 from weft.frontend.structs import is_named_tuple, is_simple_class, named_tuple
 from weft.frontend.tasks import with_finish
 from weft.frontend.values import (
@@ -85,14 +86,8 @@ _MODELS = "weft.frontend.models."
 _NEED_ITEMS = (sum, min, max, sorted)
 
 
-class Calls(KeyedDicts, Recursion):
+class Calls(Building):
     """`_eval_call` and what it needs."""
-
-    depth: int
-    inlined: int
-    sources: dict[Any, Source]
-    #: Calls, by their identity, that have given iterators.
-    fleeting: set[int]
 
     def calls_are_caught(self) -> None:
         self.functions.caught = True
@@ -276,7 +271,7 @@ class Calls(KeyedDicts, Recursion):
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
         if isinstance(base, Keywords) and node is not None and not store:
-            return self.keyed_item(base, key, node)
+            return keyed_item(self, base, key, node)
         if isinstance(base, Object) and not store:
             entry = knowledge.lookup(base.value)
             if entry is not None and not callable(base.value):
@@ -340,8 +335,6 @@ class Calls(KeyedDicts, Recursion):
             return invoke(self, source, _bind_parameters(self, source.tree, args, kwargs, node, defaults), node)
         return inline(self, source.tree, args, kwargs, node, source, None, defaults)
 
-    calling: ast.AST  # the call whose entry of the knowledge base is being built
-
     def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
         """A library function by its definition over others; what that emits stands where the user's call stands."""
         source = self.sources.get(function)
@@ -380,8 +373,6 @@ class Calls(KeyedDicts, Recursion):
             self._bodies[id(tree)] = cached
         return cached
 
-    _bodies: dict[int, list[ast.stmt]]
-
     # --- sequences --------------------------------------------------------------------------------------------------
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
@@ -405,7 +396,7 @@ class Calls(KeyedDicts, Recursion):
         return arrays.of_buffer(buffer)
 
 
-def _made_iterator(builder: Calls, name: str, node: ast.Call) -> None:
+def _made_iterator(builder: Building, name: str, node: ast.Call) -> None:
     """What map(), zip() and so on make is run through at once, or refused: it gives its items only once."""
     scope = builder.scope
     if scope.source.place is not None:
@@ -417,14 +408,14 @@ def _made_iterator(builder: Calls, name: str, node: ast.Call) -> None:
     builder.fleeting.add(id(node))
 
 
-def _keywords(builder: Calls, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
+def _keywords(builder: Building, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
     """The keyword arguments of a call, with those of `**` among them."""
     kwargs: dict[str, Value] = {}
     for keyword, value in zip(node.keywords, values):
         if keyword.arg is not None:
             new = {keyword.arg: value}
         elif isinstance(value, (Keywords, Keyed)):
-            new = builder.keyed_items(value, node)
+            new = keyed_items(builder, value, node)
         else:
             raise builder.unsupported(node, "a call with ** of this", value=value)
         if set(new) & set(kwargs):
@@ -434,7 +425,7 @@ def _keywords(builder: Calls, node: ast.Call, values: Sequence[Value]) -> dict[s
 
 
 def _of_operator(
-    builder: Calls, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+    builder: Building, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST
 ) -> Value | None:
     """A call of a function of `operator`, or of what its itemgetter has made; None if it is another one."""
     if kwargs:
@@ -455,7 +446,7 @@ def _of_operator(
     return None if made is None else builder.call(Closure(made, builder.scope), args, {}, node)
 
 
-def _length_of_operation(builder: Calls, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
+def _length_of_operation(builder: Building, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
     """len(left OP right): of two sets without the set."""
     if not isinstance(operation.op, (ast.BitAnd, ast.BitOr, ast.Sub)):
         return builder.call(function, [builder.evaluate(operation)], {}, node)
@@ -467,7 +458,7 @@ def _length_of_operation(builder: Calls, function: Value, operation: ast.BinOp, 
     return builder.call(function, [builder.binary(op, left, right, operation, span)], {}, node)
 
 
-def _known_partial(builder: Calls, thing: functools.partial[Any], node: ast.AST) -> Partial:
+def _known_partial(builder: Building, thing: functools.partial[Any], node: ast.AST) -> Partial:
     """A functools.partial from outside the function: its arguments must be constants."""
     reads.partial(thing)
     values = [constant_value(value) for value in (thing.func, *thing.args, *thing.keywords.values())]
@@ -478,12 +469,12 @@ def _known_partial(builder: Calls, thing: functools.partial[Any], node: ast.AST)
     return Partial(known[0], tuple(known[1:count]), dict(zip(thing.keywords, known[count:])))
 
 
-def _defaults_of(builder: Calls, function: Callable[..., Any]) -> dict[str, Value | None]:
+def _defaults_of(builder: Building, function: Callable[..., Any]) -> dict[str, Value | None]:
     """The default values of the parameters of a function from outside."""
     return {name: constant_value(value) for name, value in reads.defaults(function).items()}
 
 
-def applied(builder: Calls, function: Closure, args: list[Value]) -> Value:
+def applied(builder: Building, function: Closure, args: list[Value]) -> Value:
     """What a lambda gives, as an expression in place: nothing is kept in variables."""
     tree, caller = function.tree, builder.scope
     assert isinstance(tree, ast.Lambda)
@@ -496,7 +487,7 @@ def applied(builder: Calls, function: Closure, args: list[Value]) -> Value:
 
 
 def inline(
-    builder: Calls,
+    builder: Building,
     tree: ast.FunctionDef | ast.Lambda,
     args: list[Value],
     kwargs: dict[str, Value],
@@ -536,7 +527,7 @@ def inline(
         if isinstance(result, Scalar):
             result = Scalar(builder._kept(result.expr, name if name.isidentifier() else "value"))
         if isinstance(result, Text):
-            result = builder.kept_text(result, "text")
+            result = kept_text(builder, result, "text")
         return result
     except Unsupported as problem:
         told = reasons.told_at_call(problem, node, source.file, caller.source.span(node))
@@ -552,14 +543,14 @@ def inline(
         builder.emitter.span, builder.emitter.sound = span, sound
 
 
-def _argument(builder: Calls, value: Value, name: str) -> Value:
+def _argument(builder: Building, value: Value, name: str) -> Value:
     value = masks.settled(value, builder.emitter)
     if isinstance(value, Maybe):
         return builder.kept_maybe(value, name)
     if isinstance(value, Scalar):
         return Scalar(builder._kept(value.expr, name))
     if isinstance(value, Text):
-        return builder.kept_text(value, name)
+        return kept_text(builder, value, name)
     if isinstance(value, Array) and value.view is None and value.origin is None:
         arrays.keepable(value, builder.emitter)
         return arrays.materialise(value, builder.emitter, name)
@@ -567,7 +558,7 @@ def _argument(builder: Calls, value: Value, name: str) -> Value:
 
 
 def _bind_parameters(
-    builder: Calls,
+    builder: Building,
     tree: ast.FunctionDef | ast.Lambda,
     args: list[Value],
     kwargs: dict[str, Value],
@@ -615,7 +606,7 @@ def _bind_parameters(
     return bound
 
 
-def _array_of_arrays(builder: Calls, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:
+def _array_of_arrays(builder: Building, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:
     """np.array of a sequence that holds arrays: they are stacked."""
     parts: list[Array] = []
     for item in value.items:
@@ -634,7 +625,7 @@ def _array_of_arrays(builder: Calls, value: Tuple, node: ast.AST | None, of: Sca
 
 
 def _literal_shape(
-    builder: Calls, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]]
+    builder: Building, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]]
 ) -> tuple[int, ...]:
     if isinstance(value, Scalar):
         leaves.append((at, value))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.errors import Unsupported
-from weft.frontend.calls import Calls
+from weft.frontend.building import Building
 from weft.frontend.emit import Restart
 from weft.frontend.models.sparse import Sparse
 from weft.frontend.scope import Slot
@@ -34,12 +34,8 @@ def parts_of(value: Value | None) -> tuple[str, ...]:
     return PARTS.get(value.kind.format, ())
 
 
-class CarriedMatrices(Calls):
+class CarriedMatrices(Building):
     """Slots of sparse matrices: opened, assigned, merged."""
-
-    def known_places(self, value: Struct) -> None:
-        """Note what the arrays of a well-formed matrix hold, from now on."""
-        raise NotImplementedError
 
     def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
         wanted = list(names)
@@ -60,9 +56,6 @@ class CarriedMatrices(Calls):
         for name in carried:
             _assemble(self, name)
         return opened
-
-    #: Slots of values that may be those of an argument.
-    borrowed: set[str]
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         current = self.scope.values.get(name)
@@ -94,9 +87,6 @@ class CarriedMatrices(Calls):
         _assemble(self, name)
         self.scope.stale.discard(name)
 
-    #: The fields of all objects that slots have held.
-    made_objects: list[dict[str, Any]]
-
     def is_carried(self, value: Struct) -> bool:
         return any(value.fields is fields for fields in self.made_objects)
 
@@ -117,14 +107,14 @@ class CarriedMatrices(Calls):
                 del self.scope.values[name]
 
 
-def _own_places(builder: CarriedMatrices, array: Array, part: str) -> Array:
+def _own_places(builder: Building, array: Array, part: str) -> Array:
     """An array of places that others have as well is copied: nobody can tell, as nobody writes to it."""
     if part == "data" or shared_memory(builder, array) is None:
         return array
     return replace(array, view=None, origin=None)
 
 
-def _same_kind(builder: CarriedMatrices, current: Struct, value: Struct) -> bool:
+def _same_kind(builder: Building, current: Struct, value: Struct) -> bool:
     """Whether a matrix is of the kind and size of another one, by guards if need be."""
     if current.kind is not value.kind or current.fields["is_array"] != value.fields["is_array"]:
         return False
@@ -137,7 +127,7 @@ def _same_kind(builder: CarriedMatrices, current: Struct, value: Struct) -> bool
     return True
 
 
-def _assemble(builder: CarriedMatrices, name: str) -> None:
+def _assemble(builder: Building, name: str) -> None:
     """The matrix whose arrays are in the slots now."""
     value, slot = builder.scope.values[name], builder.scope.slots[name]
     assert isinstance(value, Struct)
@@ -158,7 +148,7 @@ def _assemble(builder: CarriedMatrices, name: str) -> None:
     builder.scope.values[name] = made
 
 
-def carrier(builder: CarriedMatrices, value: Struct) -> str | None:
+def carrier(builder: Building, value: Struct) -> str | None:
     """The name whose slots hold a matrix now."""
     for name in builder.scope.slots:
         held = builder.scope.values.get(name)
@@ -167,7 +157,7 @@ def carrier(builder: CarriedMatrices, value: Struct) -> str | None:
     return None
 
 
-def change_carried(builder: CarriedMatrices, base: Struct, changed: dict[str, Any], node: ast.AST) -> None:
+def change_carried(builder: Building, base: Struct, changed: dict[str, Any], node: ast.AST) -> None:
     """Other arrays for a matrix that a loop carries."""
     name = carrier(builder, base)
     if name is None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.comparisons import Comparisons
+from weft.frontend.building import Building
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list, renumbered
 from weft.frontend.emit import NeedConstant, Restart
@@ -29,17 +29,8 @@ from weft.ir.types import BOOL, INT, PYBOOL, DType, join
 _MOST_CHOICES = 4
 
 
-class Choices(Comparisons):
+class Choices(Building):
     """`_eval_boolop`, `_eval_ifexp` and what they need."""
-
-    def evaluate(self, node: ast.expr) -> Value:
-        raise NotImplementedError
-
-    def evaluate_open(self, node: ast.expr) -> Value:
-        raise NotImplementedError
-
-    def run_of(self, value: Value, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
@@ -57,39 +48,6 @@ class Choices(Comparisons):
                 else:
                     return result
         return result
-
-    def _joined(
-        self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
-    ) -> Scalar:
-        """`first and second` (or `or`), where `block` holds what `second` needs and runs only if it is needed."""
-        if not isinstance(second, Scalar):
-            raise self.unsupported(node, "`and`/`or` of these values", first=first, second=second)
-        mixed = first.type != second.type
-        if self._as_condition and mixed:
-            # Only the truth matters, and that has one type.
-            first, second = (Scalar(arith.cast(arith.truth(side.expr), PYBOOL)) for side in (first, second))
-            mixed = False
-        of = join(first.type, second.type)
-        if not block:
-            if first.type.dtype is DType.BOOL and not mixed:
-                return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
-            pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
-            chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
-            note_choice(self, chosen, arith.condition(test.expr), pair[0], pair[1])
-            return Scalar(chosen)
-        sides = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
-        wanted = arith.condition(test.expr)
-        if types_differ(self, *sides):
-            wanted = self.emitter.snapshot(wanted, "test")
-        for side in sides:
-            hold_whole(self, side, of)
-        buffer = self.emitter.declare("both" if conjunction else "either", of)
-        for side in sides:
-            note_held(self, side, buffer)
-        self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
-        store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
-        self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
-        return Scalar(held_choice(self, Read(buffer.name, (), of), Mixed(wanted, *sides)))
 
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(condition_value(self, node.test), node)
@@ -140,7 +98,6 @@ class Choices(Comparisons):
 
     _as_condition = False
     choice: ast.IfExp | None = None  # the conditional expression that is the whole value of a statement
-    statement: ast.stmt  # the statement being executed
 
     def tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
         if base.key is not None and not base.items and isinstance(key, Slice) and node is not None:
@@ -164,12 +121,48 @@ class Choices(Comparisons):
         return base.items[index]
 
 
-def evaluate_run(builder: Choices, node: ast.expr) -> Value:
+def joined(
+    builder: Building, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
+) -> Scalar:
+    """`first and second` (or `or`), where `block` holds what `second` needs and runs only if it is needed."""
+    if not isinstance(second, Scalar):
+        raise builder.unsupported(node, "`and`/`or` of these values", first=first, second=second)
+    mixed = first.type != second.type
+    if builder._as_condition and mixed:
+        # Only the truth matters, and that has one type.
+        first, second = (Scalar(arith.cast(arith.truth(side.expr), PYBOOL)) for side in (first, second))
+        mixed = False
+    of = join(first.type, second.type)
+    if not block:
+        if first.type.dtype is DType.BOOL and not mixed:
+            return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
+        pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+        chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
+        note_choice(builder, chosen, arith.condition(test.expr), pair[0], pair[1])
+        return Scalar(chosen)
+    sides = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+    wanted = arith.condition(test.expr)
+    if types_differ(builder, *sides):
+        wanted = builder.emitter.snapshot(wanted, "test")
+    for side in sides:
+        hold_whole(builder, side, of)
+    buffer = builder.emitter.declare("both" if conjunction else "either", of)
+    for side in sides:
+        note_held(builder, side, buffer)
+    builder.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
+    store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, builder.emitter.span)
+    builder.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), builder.emitter.span))
+    return Scalar(held_choice(builder, Read(buffer.name, (), of), Mixed(wanted, *sides)))
+
+
+def evaluate_run(builder: Building, node: ast.expr) -> Value:
     """The value of an expression that is run through: what its class says it is, if that is the user's."""
     return builder.run_of(builder.evaluate(node), node)
 
 
-def _lazily(builder: Choices, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+def _lazily(
+    builder: Building, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST
+) -> Value:
     if isinstance(first, Maybe) and not conjunction:
         first = first.held  # it is taken only if it is there
     if not isinstance(first, Scalar) and builder._as_condition:
@@ -181,11 +174,11 @@ def _lazily(builder: Choices, test: Scalar, operand: ast.expr, first: Value, con
         if builder._as_condition and not isinstance(second, Scalar):
             holds = builder.truth(second, node)
             second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
-    return builder._joined(test, first, second, block, conjunction, node)
+    return joined(builder, test, first, second, block, conjunction, node)
 
 
 def _chosen_list(
-    builder: Choices, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]]
+    builder: Building, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]]
 ) -> Value | None:
     """One of two lists, not a copy of it: both are among others of their kind; None if neither has a name."""
     values = (then[0], orelse[0])
@@ -214,7 +207,7 @@ def _chosen_list(
 
 
 def _chosen_array(
-    builder: Choices, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
+    builder: Building, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
 ) -> Array:
     """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
     first, second = then[0], orelse[0]
@@ -234,7 +227,7 @@ def _chosen_array(
     return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
 
 
-def condition_value(builder: Choices, node: ast.expr) -> Value:
+def condition_value(builder: Building, node: ast.expr) -> Value:
     """An expression of which only the truth matters."""
     previous = builder._as_condition
     builder._as_condition = True
@@ -244,12 +237,12 @@ def condition_value(builder: Choices, node: ast.expr) -> Value:
         builder._as_condition = previous
 
 
-def is_scalar_argument(builder: Choices, name: str) -> bool:
+def is_scalar_argument(builder: Building, name: str) -> bool:
     symbol = builder.emitter.symbols.get(name)
     return isinstance(symbol.source, Argument) if symbol is not None else name in builder.emitter.params
 
 
-def chosen_item(builder: Choices, base: Tuple, key: Value, node: ast.AST | None) -> Value | None:
+def chosen_item(builder: Building, base: Tuple, key: Value, node: ast.AST | None) -> Value | None:
     """An item of a tuple of numbers of one type at a place that the run time knows; None if there is none such."""
     numbers = [item.expr for item in base.items if isinstance(item, Scalar) and item.type.weak]
     types = {number.type for number in numbers}

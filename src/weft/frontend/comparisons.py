@@ -8,12 +8,15 @@ import ast
 import operator
 
 from weft.frontend import arith, arrays
-from weft.frontend.dict_methods import DictMethods, dict_comparison
+from weft.frontend.building import Building
+from weft.frontend.choices import joined
+from weft.frontend.dict_methods import dict_comparison
 from weft.frontend.enums import is_member, same_member
+from weft.frontend.keyed import keyed_items, keyed_name
 from weft.frontend.listparts import list_comparison, record_among
 from weft.frontend.missing import none_comparison
 from weft.frontend.mixed import refuse_two_results
-from weft.frontend.strings import is_text, text_contains
+from weft.frontend.strings import is_text, kept_text, text_contains
 from weft.frontend.values import (
     Array,
     Dict,
@@ -33,28 +36,14 @@ from weft.frontend.values import (
 )
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
-from weft.ir.program import Break, Node
+from weft.ir.program import Break
 from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
-class Comparisons(DictMethods):
+class Comparisons(Building):
     """`_eval_compare` and what it needs."""
-
-    def trips(self, value: Range) -> Expr:
-        raise NotImplementedError
-
-    def keyed_name(self, key: Value, node: ast.AST) -> str:
-        raise NotImplementedError
-
-    def keyed_items(self, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
-        raise NotImplementedError
-
-    def _joined(
-        self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
-    ) -> Scalar:
-        raise NotImplementedError
 
     def _eval_compare(self, node: ast.Compare) -> Value:
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
@@ -77,7 +66,7 @@ class Comparisons(DictMethods):
             with self.emitter.capture() as block:
                 [following] = self.evaluate_all([operand])
                 part = self._comparison(op, previous, following, node)
-            result = self._joined(result, result, part, block, True, node)
+            result = joined(self, result, result, part, block, True, node)
             previous = following
         return result
 
@@ -153,7 +142,7 @@ class Comparisons(DictMethods):
             found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
             return Scalar(found_one if positive else arith.negate(found_one))
         if isinstance(right, (Keyed, Keywords)):
-            return Scalar(Const((self.keyed_name(left, node) in self.keyed_items(right, node)) == positive, PYBOOL))
+            return Scalar(Const((keyed_name(self, left, node) in keyed_items(self, right, node)) == positive, PYBOOL))
         if isinstance(right, Dict):
             found_key = self.contains(right, left, node)
             return Scalar(found_key if positive else arith.negate(found_key))
@@ -175,7 +164,7 @@ class Comparisons(DictMethods):
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
 
-def same_object(builder: Comparisons, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
+def same_object(builder: Building, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
     """`left is right`, or is not, of two objects that the function made."""
     if left.kind is not right.kind or (left.row is None and right.row is None):
         same = left.kind is right.kind and left.fields is right.fields
@@ -185,7 +174,7 @@ def same_object(builder: Comparisons, left: Struct, right: Struct, positive: boo
     return Op("eq" if positive else "ne", (left.row, right.row), PYBOOL)
 
 
-def _identical(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> bool:
+def _identical(builder: Building, left: Value, right: Value, node: ast.AST) -> bool:
     for mine, other in ((left, right), (right, left)):
         if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
             return isinstance(mine, Object) and mine.value is other.value
@@ -194,7 +183,7 @@ def _identical(builder: Comparisons, left: Value, right: Value, node: ast.AST) -
     raise builder.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
 
 
-def _text_membership(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> Expr | None:
+def _text_membership(builder: Building, left: Value, right: Value, node: ast.AST) -> Expr | None:
     """`in` where a string is on either side; None if there is none, or a dict looks for it."""
     if is_text(right):
         return text_contains(builder, right, left, node)
@@ -214,7 +203,7 @@ def _text_membership(builder: Comparisons, left: Value, right: Value, node: ast.
     if not isinstance(right, (Records, Rows)):
         return None
     assert isinstance(left, Text)
-    text = builder.kept_text(left, "text")
+    text = kept_text(builder, left, "text")
     items = builder.iteration(right, node)
     found = variable(builder.emitter, "found", Const(False, PYBOOL))
     with loop(builder.emitter, ZERO, builder.emitter.stable(items.trips)) as at:
@@ -226,7 +215,7 @@ def _text_membership(builder: Comparisons, left: Value, right: Value, node: ast.
     return builder.emitter.snapshot(found.value, "found")
 
 
-def _tuple_equality(builder: Comparisons, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
+def _tuple_equality(builder: Building, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
     if len(left.items) != len(right.items):
         return Scalar(Const(name == "ne", PYBOOL))
     result: Expr = Const(True, PYBOOL)
@@ -242,7 +231,7 @@ def _tuple_equality(builder: Comparisons, name: str, left: Tuple, right: Tuple, 
     return Scalar(result if name == "eq" else arith.negate(result))
 
 
-def _item_equality(builder: Comparisons, left: Value, right: Value, node: ast.AST) -> Expr:
+def _item_equality(builder: Building, left: Value, right: Value, node: ast.AST) -> Expr:
     """Whether two items of tuples are equal: numbers, strings, or tuples and lists of these."""
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         known = _fold_comparison("eq", left.expr, right.expr)

@@ -18,6 +18,7 @@ from typing import Any, Union
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
 from weft.frontend.core import written_by
 from weft.frontend.dicts import store_item
@@ -30,7 +31,6 @@ from weft.frontend.nested import keep_rows, share_rows
 from weft.frontend.source import parsed
 from weft.frontend.statements import assign_target
 from weft.frontend.strings import is_text
-from weft.frontend.tasks import Tasks
 from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import loop, repeat, variable
 from weft.ir import walk
@@ -49,14 +49,8 @@ class _Arrays(Exception):
     """The items of a sum are arrays."""
 
 
-class Comprehensions(Tasks):
+class Comprehensions(Building):
     """Comprehensions as loops."""
-
-    def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def run_generator(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
-        raise NotImplementedError
 
     def _eval_listcomp(self, node: ast.ListComp) -> Value:
         """A list of one type, kept as a buffer (or a compile-time list over a tuple)."""
@@ -160,8 +154,6 @@ class Comprehensions(Tasks):
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    calling: ast.AST
-
     def as_run(self, value: Value) -> Value:
         """A sequence that can be run through at run time: a compile-time list goes into memory."""
         return literal_list(self, value, None) if isinstance(value, Tuple) else value
@@ -174,16 +166,11 @@ class Comprehensions(Tasks):
     def _eval_setcomp(self, node: ast.SetComp) -> Value:
         return _keyed(self, node, node.elt, None)
 
-    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
     def accumulate(self, iterable: Value, start: Value) -> Value:
         return _accumulate(self, iterable, start, lambda value: value, None)
 
 
-def _compile_time_items(
-    builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, first: Value
-) -> list[Value] | None:
+def _compile_time_items(builder: Building, node: ast.ListComp | ast.GeneratorExp, first: Value) -> list[Value] | None:
     if not isinstance(first, Tuple):
         return None
     with builder.emitter.capture() as block:
@@ -194,7 +181,7 @@ def _compile_time_items(
 
 
 def _at_compile_time(
-    builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None = None
+    builder: Building, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None = None
 ) -> list[Value] | None:
     """The items, if every loop runs over a tuple and every condition is known; None if not."""
     if level == len(node.generators):
@@ -217,13 +204,13 @@ def _at_compile_time(
     return items
 
 
-def _has_layout(builder: Comprehensions, value: Value) -> bool:
+def _has_layout(builder: Building, value: Value) -> bool:
     """Whether a list of such items has a native form.  What they need is emitted where they are made."""
     with builder.emitter.capture():
         return builder.layout(value) is not None
 
 
-def _is_nested(builder: Comprehensions, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
+def _is_nested(builder: Building, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
     """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
     if isinstance(value, Tuple) and value.is_list:
         return not value.items or builder.named(value) or builder.site(node) in builder.emitter.decisions.nested
@@ -243,11 +230,11 @@ def _is_nested(builder: Comprehensions, node: ast.AST, value: Value, dim: Dim, b
     return any(walk.expr_buffers(extent) & inside for extent in value.shape)
 
 
-def _varies(builder: Comprehensions, value: Array, dim: Dim) -> bool:
+def _varies(builder: Building, value: Array, dim: Dim) -> bool:
     return arrays.depends_on(arrays.count(value.shape), {dim.var})
 
 
-def _outside_shape(builder: Comprehensions, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
+def _outside_shape(builder: Building, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
     """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
     inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
     for extent in value.shape:
@@ -256,7 +243,7 @@ def _outside_shape(builder: Comprehensions, value: Array, block: list[Any], node
     return value.shape
 
 
-def _grown_list(builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
+def _grown_list(builder: Building, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
     """The list grows as the loops run: conditions may change what they look at, so they are evaluated once."""
     made = started(builder, "list", Tuple((), is_list=True), is_deque=False)
 
@@ -267,9 +254,7 @@ def _grown_list(builder: Comprehensions, node: ast.ListComp | ast.GeneratorExp, 
     return made
 
 
-def _run_loops(
-    builder: Comprehensions, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
-) -> None:
+def _run_loops(builder: Building, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]) -> None:
     """The loops and conditions from `level` on, with what `visit` emits inside."""
     if level == len(node.generators):
         visit()
@@ -304,17 +289,17 @@ def _run_loops(
     emitter.emit(Loop(dim, tuple(block), span=emitter.span))
 
 
-def _run_of(builder: Comprehensions, generator: ast.comprehension) -> Value:
+def _run_of(builder: Building, generator: ast.comprehension) -> Value:
     builder.looked_at.clear()
     return evaluate_run(builder, generator.iter)
 
 
-def _is_watched(builder: Comprehensions, node: ast.AST) -> bool:
+def _is_watched(builder: Building, node: ast.AST) -> bool:
     return (builder.scope.path, id(node)) in builder.emitter.decisions.watched
 
 
 def _conditions(
-    builder: Comprehensions, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
+    builder: Building, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
 ) -> None:
     if not tests:
         _run_loops(builder, node, level + 1, None, visit)
@@ -330,7 +315,7 @@ def _conditions(
     emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
 
 
-def _listed_one_by_one(builder: Comprehensions, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
+def _listed_one_by_one(builder: Building, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
     """A list of items that are more than numbers; no `trips`: making them changes what is run through."""
     if not is_text(first) and not _has_layout(builder, first):
         raise builder.unsupported(None, "a list of these", "append the items in a loop", item=first)
@@ -340,14 +325,14 @@ def _listed_one_by_one(builder: Comprehensions, run: Iterable, trips: Expr | Non
     return made
 
 
-def mapped(builder: Comprehensions, function: Value, items: Value) -> Value:
+def mapped(builder: Building, function: Value, items: Value) -> Value:
     """The list of function(item)."""
     node = builder.calling
     run = builder.iteration(items, node)
     return builder.listed(Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node)), "keys")
 
 
-def _keyed(builder: Comprehensions, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
+def _keyed(builder: Building, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
     first = _run_of(builder, node.generators[0])
     saved, stale, known = dict(builder.scope.values), set(builder.scope.stale), set(builder.scope.known)
     made = builder.new_dict(node, is_set=value is None)
@@ -363,7 +348,7 @@ def _keyed(builder: Comprehensions, node: ast.DictComp | ast.SetComp, key: ast.e
     return made
 
 
-def fold_generator(builder: Comprehensions, function: Any, node: ast.Call) -> Value:
+def fold_generator(builder: Building, function: Any, node: ast.Call) -> Value:
     """sum, any, all, min, max of a generator: the loop, without the list."""
     generator = node.args[0]
     assert isinstance(generator, ast.GeneratorExp)
@@ -404,13 +389,13 @@ def fold_generator(builder: Comprehensions, function: Any, node: ast.Call) -> Va
     return result
 
 
-def refuse_compensated(builder: Comprehensions, total: Value, items: int | None = None) -> None:
+def refuse_compensated(builder: Building, total: Value, items: int | None = None) -> None:
     """Refuse a plain sum of Python's floats where Python's own is compensated (which two items do not show)."""
     if COMPENSATED and isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2):
         raise Unsupported(builder.emitter.span, "sum() of floats that are not in a list", "make a list of them first")
 
 
-def _simple_sum(builder: Comprehensions, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
+def _simple_sum(builder: Building, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
     saved, known = dict(builder.scope.values), set(builder.scope.known)
 
     def item(value: Value) -> Value:
@@ -424,7 +409,7 @@ def _simple_sum(builder: Comprehensions, generator: ast.GeneratorExp, iterable: 
         builder.scope.known &= known
 
 
-def _accumulate(builder: Comprehensions, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
+def _accumulate(builder: Building, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
     """start + item + item + ..., in order."""
     emitter = builder.emitter
     items = builder.iteration(iterable, node)
@@ -470,7 +455,7 @@ def _accumulate(builder: Comprehensions, iterable: Value, start: Value, item: An
     return held
 
 
-def _widen(builder: Comprehensions, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
+def _widen(builder: Building, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
     wider = join(of, new)
     if wider != of:
         builder.emitter.decisions.slot_types[key] = wider

@@ -6,15 +6,16 @@ The builder is one class in four files: `statements`, `expressions`, `calls` and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks, reasons
-from weft.frontend.emit import Emitter, Restart
+from weft.frontend.blocks import renumbered_array
+from weft.frontend.building import Building
+from weft.frontend.emit import Restart
 from weft.frontend.items import all_parts, as_value, is_plain_text, row_of
 from weft.frontend.mixed import (
-    MixedNumbers,
     benign,
     from_either,
     held_choice,
@@ -23,13 +24,12 @@ from weft.frontend.mixed import (
     note_held,
     type_may_differ,
 )
-from weft.frontend.scope import Scope, Slot
+from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in, assign_array, open_late
 from weft.frontend.values import (
     Array,
     Dict,
     Flat,
-    ItemType,
     Maybe,
     Object,
     Range,
@@ -46,18 +46,14 @@ from weft.frontend.values import (
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
-from weft.ir.program import Buffer, Node, Out
+from weft.ir.program import Buffer, Node
 from weft.ir.types import INT, ScalarType, join
 
 SYNTHETIC = "__weft"
 
 
-class Core(MixedNumbers):
+class Core(Building):
     """State and helpers of a build."""
-
-    emitter: Emitter
-    scope: Scope
-    lent: bool  # it is built for a recursive function
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -159,40 +155,6 @@ class Core(MixedNumbers):
                 )
                 raise self.maybe_instead(slot, current, value, error)
 
-    def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
-        raise NotImplementedError
-
-    def open_maybe(self, name: str, slot: Slot, value: Value | None) -> bool:
-        raise NotImplementedError
-
-    def maybe_instead(self, slot: Slot, old: Value | None, new: Value, error: Unsupported) -> Exception:
-        raise NotImplementedError
-
-    def layout(self, value: Value) -> ItemType | None:
-        raise NotImplementedError
-
-    def list_result(self, value: Value, node: ast.AST) -> str | None:
-        raise NotImplementedError
-
-    def text_result(self, value: Value) -> Out | None:
-        raise NotImplementedError
-
-    def optional_result(self, out: Out) -> Out:
-        raise NotImplementedError
-
-    def with_objects(self, out: Out, node: ast.AST) -> Out:
-        raise NotImplementedError
-
-    def is_given_object(self, value: Value) -> bool:
-        raise NotImplementedError
-
-    def own_copy(self, value: Dict, node: ast.AST) -> Dict:
-        raise NotImplementedError
-
-    def widens(self, slot: Slot, of: ScalarType) -> bool:
-        """Whether this attempt goes on with a slot that becomes wider, in order to find all such slots."""
-        raise NotImplementedError
-
     def _part_from(self, name: str, buffer: Buffer) -> None:
         """Other names of a slot's memory keep its contents, in memory of their own, when `name` gets a new array."""
         for scope in self.other_scopes():
@@ -205,9 +167,6 @@ class Core(MixedNumbers):
                     scope.values[other] = _parted(self, value, buffer, other)
                 else:
                     scope.stale.add(other)  # a copy made here would exist on one path only, or not be the object's
-
-    def other_scopes(self) -> Iterator[Scope]:
-        raise NotImplementedError
 
     def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
         """Make `names` slots until `close_slots`; values they have now are the slots' first contents."""
@@ -238,22 +197,7 @@ class Core(MixedNumbers):
 
     # A list among others that a loop carries: its number is in a slot.
 
-    def renumbered_array(self, value: Array, row: Expr) -> Value:
-        raise NotImplementedError
-
-    def same_rows(self, one: Value, other: Value) -> bool:
-        raise NotImplementedError
-
-    def share_memory(self, one: Dict, other: Dict) -> None:
-        raise NotImplementedError
-
     # A tuple of numbers that a loop carries: each number is a slot of its own.
-
-    def kept_maybe(self, value: Maybe, name: str) -> Maybe:
-        raise NotImplementedError
-
-    def data_text(self, value: Value) -> Value:
-        raise NotImplementedError
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -284,12 +228,6 @@ class Core(MixedNumbers):
             return Scalar(arith.truth(value.array.shape[0] if isinstance(value, Stack) else value.count))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
-    #: What stands for an argument that is a list, dict or set: its parameter, and the argument's name.
-    own: dict[str, str]
-    argument_of: dict[str, str]
-    #: Arguments that results change: the parameter and the value that tells what they hold then.
-    changed: dict[str, tuple[str, Value]]
-
     #: Dicts that loops around here run through.
     run_through: frozenset[str | None] = frozenset()
 
@@ -315,7 +253,7 @@ class Core(MixedNumbers):
             raise Restart
 
 
-def _bind_outside(builder: Core, name: str, value: Value) -> None:
+def _bind_outside(builder: Building, name: str, value: Value) -> None:
     """name = value in the function that the name is a variable of."""
     inner, owner = builder.scope, builder.scope.parent
     while owner is not None and (name in owner.outer or name not in owner.slots):
@@ -330,7 +268,7 @@ def _bind_outside(builder: Core, name: str, value: Value) -> None:
     builder.emitter.mutations += 1  # operands to the left of the call have the value from before
 
 
-def steady(builder: Core, value: Value) -> Value:
+def steady(builder: Building, value: Value) -> Value:
     """A list or object among others, whatever becomes of the variable that tells which it is."""
     row = row_of(value)
     if row is None:
@@ -339,7 +277,7 @@ def steady(builder: Core, value: Value) -> Value:
     return value if kept == row else renumbered(builder, value, kept)
 
 
-def kept_items(builder: Core, value: Value) -> Value:
+def kept_items(builder: Building, value: Value) -> Value:
     """A tuple, list or range whose numbers stay what they are now, whatever becomes of variables they come from."""
     if isinstance(value, Range):
         stable = builder.emitter.stable
@@ -357,13 +295,13 @@ def kept_items(builder: Core, value: Value) -> Value:
     return value if same else replace(value, items=items)
 
 
-def changes_type(builder: Core, slot: Slot) -> bool:
+def changes_type(builder: Building, slot: Slot) -> bool:
     """Whether an earlier attempt found that a slot holds values of different types."""
     known = builder.emitter.decisions.slot_types.get(slot.key)
     return known is not None and (slot.entry is None or slot.entry != known)
 
 
-def _lasting(builder: Core, value: Value) -> bool:
+def _lasting(builder: Building, value: Value) -> bool:
     """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
     if isinstance(value, (Tuple, Slice)):
         parts = value.items if isinstance(value, Tuple) else (value.lo, value.hi, value.step)
@@ -374,7 +312,7 @@ def _lasting(builder: Core, value: Value) -> bool:
     return form is not None and all(symbol in builder.emitter.symbols for symbol, _ in form.terms)
 
 
-def slot_type(builder: Core, slot: Slot, of: ScalarType) -> ScalarType:
+def slot_type(builder: Building, slot: Slot, of: ScalarType) -> ScalarType:
     """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
     known = builder.emitter.decisions.slot_types.get(slot.key)
     joined = of if known is None else join(known, of)
@@ -388,7 +326,7 @@ def slot_type(builder: Core, slot: Slot, of: ScalarType) -> ScalarType:
     return joined
 
 
-def assign_scalar_slot(builder: Core, name: str, slot: Slot, value: Scalar) -> None:
+def assign_scalar_slot(builder: Building, name: str, slot: Slot, value: Scalar) -> None:
     current = builder.scope.values.get(name)
     if current is not None and not isinstance(current, Scalar):
         raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current, value))
@@ -401,7 +339,7 @@ def assign_scalar_slot(builder: Core, name: str, slot: Slot, value: Scalar) -> N
     write_number(builder, name, slot, slot.buffer, value.expr)
 
 
-def write_number(builder: Core, name: str, slot: Slot, buffer: Buffer, value: Expr) -> None:
+def write_number(builder: Building, name: str, slot: Slot, buffer: Buffer, value: Expr) -> None:
     """A number written to its slot, and what its Python type was."""
     held = Read(buffer.name, (), buffer.type)
     if slot.key in builder.emitter.decisions.tagged:
@@ -419,14 +357,14 @@ def write_number(builder: Core, name: str, slot: Slot, buffer: Buffer, value: Ex
     builder.scope.values[name] = Scalar(held)
 
 
-def _assign_array_slot(builder: Core, name: str, slot: Slot, value: Array) -> None:
+def _assign_array_slot(builder: Building, name: str, slot: Slot, value: Array) -> None:
     current = builder.scope.values.get(name)
     if slot.buffer is None and current is not None and not isinstance(current, Array):
         raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current, value))
     assign_array(builder, name, slot, value)
 
 
-def _parted(builder: Core, value: Value, buffer: Buffer, name: str) -> Value:
+def _parted(builder: Building, value: Value, buffer: Buffer, name: str) -> Value:
     if isinstance(value, Tuple):
         return replace(value, items=tuple(_parted(builder, item, buffer, name) for item in value.items))
     if isinstance(value, Maybe):
@@ -436,7 +374,7 @@ def _parted(builder: Core, value: Value, buffer: Buffer, name: str) -> Value:
     return value
 
 
-def changes_kind(builder: Core, name: str, old: Value, new: Value) -> Unsupported:
+def changes_kind(builder: Building, name: str, old: Value, new: Value) -> Unsupported:
     return Unsupported(
         builder.emitter.span,
         f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch",
@@ -444,7 +382,7 @@ def changes_kind(builder: Core, name: str, old: Value, new: Value) -> Unsupporte
     )
 
 
-def _open_scalar(builder: Core, name: str, slot: Slot, value: Scalar) -> None:
+def _open_scalar(builder: Building, name: str, slot: Slot, value: Scalar) -> None:
     of = slot_type(builder, slot, value.type)
     slot.buffer = builder.emitter.declare(name, of)
     slot.entry = value.type
@@ -453,14 +391,14 @@ def _open_scalar(builder: Core, name: str, slot: Slot, value: Scalar) -> None:
     write_number(builder, name, slot, slot.buffer, value.expr)
 
 
-def _row_in_slot(builder: Core, name: str, value: Value | None) -> bool:
+def _row_in_slot(builder: Building, name: str, value: Value | None) -> bool:
     """Whether a slot holds the number of a value; an array is copied as long as nobody could tell."""
     is_array = isinstance(value, Array) and not value.is_list
     shared = not is_array or (builder.scope.path, name) in builder.emitter.decisions.escaping
     return shared and row_of(value) is not None
 
 
-def _holds_row(builder: Core, name: str, slot: Slot, value: Value) -> bool:
+def _holds_row(builder: Building, name: str, slot: Slot, value: Value) -> bool:
     """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
     current = builder.scope.values.get(name)
     rows = _row_in_slot(builder, name, value), _row_in_slot(builder, name, current)
@@ -477,7 +415,7 @@ def _holds_row(builder: Core, name: str, slot: Slot, value: Value) -> bool:
     raise Restart
 
 
-def renumbered(builder: Core, value: Value, row: Expr) -> Value:
+def renumbered(builder: Building, value: Value, row: Expr) -> Value:
     """The list of another number among those of its kind."""
     if isinstance(value, Struct):
         return replace(value, row=row)
@@ -485,12 +423,12 @@ def renumbered(builder: Core, value: Value, row: Expr) -> Value:
         assert value.table is not None
         return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
     if isinstance(value, Array) and not value.is_list:
-        return builder.renumbered_array(value, row)
+        return renumbered_array(builder, value, row)
     assert isinstance(value, (Array, Records)) and value.growing is not None
     return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
 
 
-def _assign_row(builder: Core, name: str, slot: Slot, value: Value) -> None:
+def _assign_row(builder: Building, name: str, slot: Slot, value: Value) -> None:
     row = row_of(value)
     assert row is not None
     if slot.parts is None:
@@ -502,7 +440,7 @@ def _assign_row(builder: Core, name: str, slot: Slot, value: Value) -> None:
     builder.scope.values[name] = renumbered(builder, value, Read(buffer.name, (), INT))
 
 
-def _open_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
+def _open_parts(builder: Building, name: str, slot: Slot, value: Tuple) -> None:
     slot.parts = part_slots(slot, len(value.items))
     for part, item in zip(slot.parts, value.items):
         title = part_name(name, part)
@@ -515,7 +453,7 @@ def _open_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
     builder.scope.values[name] = _assembled(builder, name, slot, value)
 
 
-def assign_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
+def assign_parts(builder: Building, name: str, slot: Slot, value: Tuple) -> None:
     if slot.parts is None:
         slot.parts = part_slots(slot, len(value.items))
     if len(slot.parts) != len(value.items):
@@ -527,7 +465,7 @@ def assign_parts(builder: Core, name: str, slot: Slot, value: Tuple) -> None:
     builder.scope.values[name] = _assembled(builder, name, slot, value)
 
 
-def _taken_part(builder: Core, item: Value) -> Value:
+def _taken_part(builder: Building, item: Value) -> Value:
     if isinstance(item, Maybe):
         return builder.kept_maybe(item, "part")
     if is_plain_text(item):
@@ -535,12 +473,12 @@ def _taken_part(builder: Core, item: Value) -> Value:
     return Scalar(builder._kept(item.expr, "part")) if isinstance(item, Scalar) else item
 
 
-def _assembled(builder: Core, name: str, slot: Slot, value: Tuple) -> Tuple:
+def _assembled(builder: Building, name: str, slot: Slot, value: Tuple) -> Tuple:
     assert slot.parts is not None
     return replace(value, items=tuple(builder.scope.values[part_name(name, part)] for part in slot.parts))
 
 
-def written_by(builder: Core, nodes: Iterable[Node]) -> set[str]:
+def written_by(builder: Building, nodes: Iterable[Node]) -> set[str]:
     found: set[str] = set()
     for node in nodes:
         found |= walk.buffers_written(node)

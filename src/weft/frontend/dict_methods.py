@@ -5,10 +5,10 @@ entry.  In: the dicts; out: statements over their entries, in whatever order the
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from weft.frontend import arith
+from weft.frontend.building import Building
 from weft.frontend.dicts import (
     delete_entry,
     dict_length,
@@ -23,7 +23,7 @@ from weft.frontend.listparts import equal_items
 from weft.frontend.nested import untyped
 from weft.frontend.setorder import table_of
 from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value
-from weft.frontend.whole import WholeDicts, copied_dict, keep_common, settle_entries, take_away, take_entries
+from weft.frontend.whole import copied_dict, keep_common, settle_entries, take_away, take_entries
 from weft.frontend.writing import both, loop, variable, when
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.types import BOOL, INT, PYBOOL
@@ -37,13 +37,8 @@ _UPDATES = {
 _COMPARISONS = {"issubset": "le", "issuperset": "ge"}
 
 
-class DictMethods(WholeDicts):
+class DictMethods(Building):
     """Dicts and sets compared and combined."""
-
-    calling: ast.AST
-
-    def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
-        raise NotImplementedError
 
     def _eval_dict(self, node: ast.Dict) -> Value:
         """{**a, key: value, **b}"""
@@ -139,7 +134,7 @@ class DictMethods(WholeDicts):
         return self.assembled(base.item, iter([self.emitter.snapshot(mine.value, "value") for mine in found]))
 
 
-def dict_comparison(builder: DictMethods, name: str, left: Dict, right: Dict, node: ast.AST) -> Value:
+def dict_comparison(builder: Building, name: str, left: Dict, right: Dict, node: ast.AST) -> Value:
     """left == right; of sets also left <= right and so on: one is a part of the other."""
     if left.is_set != right.is_set:
         if name in ("eq", "ne"):
@@ -162,7 +157,7 @@ def dict_comparison(builder: DictMethods, name: str, left: Dict, right: Dict, no
     return Scalar(arith.cast(_is_part(builder, left, right, counts, node), PYBOOL))
 
 
-def _is_part(builder: DictMethods, left: Dict, right: Dict, counts: Expr, node: ast.AST) -> Expr:
+def _is_part(builder: Building, left: Dict, right: Dict, counts: Expr, node: ast.AST) -> Expr:
     """Whether every entry of the first is one of the second, if their numbers allow it."""
     if left.table is None or right.table is None:
         return builder.emitter.snapshot(counts, "counts")
@@ -187,7 +182,7 @@ def _is_part(builder: DictMethods, left: Dict, right: Dict, counts: Expr, node: 
 
 
 def _holds_of_all(
-    builder: DictMethods, base: Dict, first: Expr, test: Callable[[Value, Value | None], Expr], node: ast.AST
+    builder: Building, base: Dict, first: Expr, test: Callable[[Value, Value | None], Expr], node: ast.AST
 ) -> Expr:
     """Whether something holds, and then of all entries, too."""
     emitter = builder.emitter
@@ -201,7 +196,7 @@ def _holds_of_all(
     return emitter.snapshot(holds.value, "holds")
 
 
-def _disjoint(builder: DictMethods, left: Dict, right: Dict, node: ast.AST) -> Value:
+def _disjoint(builder: Building, left: Dict, right: Dict, node: ast.AST) -> Value:
     if left.table is None or right.table is None:
         return Scalar(Const(True, PYBOOL))
     apart = _holds_of_all(
@@ -210,7 +205,7 @@ def _disjoint(builder: DictMethods, left: Dict, right: Dict, node: ast.AST) -> V
     return Scalar(arith.cast(apart, PYBOOL))
 
 
-def dict_operation(builder: DictMethods, op: str, left: Dict, right: Dict, node: ast.AST) -> Value | None:
+def dict_operation(builder: Building, op: str, left: Dict, right: Dict, node: ast.AST) -> Value | None:
     """left OP right of two dicts or sets; None if there is no such operator."""
     if left.is_set and right.is_set:
         if op == "bitxor":
@@ -232,7 +227,7 @@ def dict_operation(builder: DictMethods, op: str, left: Dict, right: Dict, node:
     return made
 
 
-def size_of_operation(builder: DictMethods, op: str, left: Dict, right: Dict, node: ast.AST) -> Value:
+def size_of_operation(builder: Building, op: str, left: Dict, right: Dict, node: ast.AST) -> Value:
     """len(left | right), len(left & right), len(left - right)"""
     emitter = builder.emitter
     sizes = [emitter.snapshot(Op("add", (dict_length(builder, held), ZERO), INT), "size") for held in (left, right)]
@@ -252,7 +247,7 @@ def size_of_operation(builder: DictMethods, op: str, left: Dict, right: Dict, no
     return Scalar(emitter.snapshot(Op("sub", (first, both_ways), INT), "size"))
 
 
-def _toggle(builder: DictMethods, base: Dict, other: Dict, node: ast.AST) -> None:
+def _toggle(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
     """base ^= other: the items of the other one go if they are there, else they come."""
     if other.table is None:
         return
@@ -270,7 +265,7 @@ def _toggle(builder: DictMethods, base: Dict, other: Dict, node: ast.AST) -> Non
             store_item(builder, base, key, None, node)
 
 
-def _change_by(builder: DictMethods, op: type[ast.operator], base: Dict, value: Dict, node: ast.AST) -> None:
+def _change_by(builder: Building, op: type[ast.operator], base: Dict, value: Dict, node: ast.AST) -> None:
     if value.table is not None and value.table == base.table:
         if op is not ast.BitAnd:
             builder._dict_clear(base, [], node)
@@ -282,7 +277,7 @@ def _change_by(builder: DictMethods, op: type[ast.operator], base: Dict, value: 
         keep_common(builder, base, value, node)
 
 
-def _take_items(builder: DictMethods, base: Dict, items: Value, node: ast.AST) -> None:
+def _take_items(builder: Building, base: Dict, items: Value, node: ast.AST) -> None:
     """Every item of a sequence is taken out of a set."""
     if isinstance(items, Tuple):
         for item in items.items:

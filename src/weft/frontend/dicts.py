@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Union
 
 from weft.frontend import arith, setmodel, tables
+from weft.frontend.building import Building
 from weft.frontend.core import steady
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
@@ -29,7 +30,6 @@ from weft.frontend.items import (
     takes,
     types_in,
 )
-from weft.frontend.listparts import ListParts
 from weft.frontend.missing import is_none
 from weft.frontend.mixed import note_choice
 from weft.frontend.nested import resolved, untyped
@@ -44,7 +44,6 @@ from weft.frontend.values import (
     EitherType,
     ItemType,
     Iterable,
-    Keyed,
     Maybe,
     Object,
     PythonFunction,
@@ -67,7 +66,7 @@ _EXACT = 1 << 53
 _SINGLY = 2
 
 
-class Dicts(ListParts):
+class Dicts(Building):
     """Dictionaries and sets."""
 
     # --- making -----------------------------------------------------------------------------------------------------
@@ -89,12 +88,6 @@ class Dicts(ListParts):
                 Ordered(self.emitter, made.table).expect(integer(count))
         _put_all(self, made, items, None, node)
         return made
-
-    def keyed_display(self, node: ast.AST, keys: Sequence[Value], values: Sequence[Value]) -> Keyed | None:
-        raise NotImplementedError
-
-    def keyed_instead(self, base: Dict, key: Value) -> None:
-        raise NotImplementedError
 
     def new_dict(
         self, node: ast.AST, is_set: bool = False, default: Default | None = None, counts: bool = False
@@ -118,9 +111,6 @@ class Dicts(ListParts):
         if isinstance(default, Tuple):
             default = replace(default, site=place)
         return Dict(table, key, item, is_set, default, place, counts)
-
-    def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
-        raise NotImplementedError
 
     # --- single entries ---------------------------------------------------------------------------------------------
 
@@ -151,9 +141,6 @@ class Dicts(ListParts):
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
-    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
     def contains(self, base: Dict, key: Value, node: ast.AST) -> Expr:
         """key in base"""
         numbers = numbers_of_key(self, base, key, node)
@@ -165,8 +152,6 @@ class Dicts(ListParts):
 
     # --- all entries ------------------------------------------------------------------------------------------------
 
-    #: Dicts in containers whose entries have been asked for, and those that loops around here run through.
-    looked_at: list[Dict]
     rows_run_through: tuple[Dict, ...] = ()
 
     # --- methods ----------------------------------------------------------------------------------------------------
@@ -180,9 +165,6 @@ class Dicts(ListParts):
             raise self.unsupported(node, f"the method {name}", receiver=base)
         result: Value = run(base, args, node)
         return result
-
-    def set_operation(self, op: str, left: Dict, right: Dict, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def _dict_keys(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         return entries_of(self, base, "keys", node)
@@ -292,7 +274,7 @@ class Dicts(ListParts):
         return Object(None)
 
 
-def dict_display(builder: Dicts, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
+def dict_display(builder: Building, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
     """{key: value, ...}"""
     known = builder.keyed_display(node, keys, values)
     if known is not None:
@@ -302,7 +284,7 @@ def dict_display(builder: Dicts, keys: list[Value], values: list[Value], node: a
     return made
 
 
-def _put_all(builder: Dicts, made: Dict, keys: list[Value], values: list[Value] | None, node: ast.AST) -> None:
+def _put_all(builder: Building, made: Dict, keys: list[Value], values: list[Value] | None, node: ast.AST) -> None:
     """The entries of a display: many of them are put in by a loop over their numbers."""
     emitter = builder.emitter
     held: list[Value | None] = [None] * len(keys) if values is None else list(values)
@@ -327,13 +309,13 @@ def _put_all(builder: Dicts, made: Dict, keys: list[Value], values: list[Value] 
     emitter.mutations += 1
 
 
-def place_of_entries(builder: Dicts, node: ast.AST) -> tuple[int, str]:
+def place_of_entries(builder: Building, node: ast.AST) -> tuple[int, str]:
     """What tells one dict in the source from another."""
     span = builder.emitter.span
     return hash((builder.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries"
 
 
-def typed(builder: Dicts, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+def typed(builder: Building, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
     """The types of a dict from its first entry; or a check that another entry has them, too."""
     builder.will_change(base)
     of_key, of_value = _key_layout(builder, key, node), None if value is None else builder.layout(value)
@@ -359,7 +341,7 @@ def typed(builder: Dicts, base: Dict, key: Value, value: Value | None, node: ast
         )
 
 
-def _hold_both(builder: Dicts, base: Dict, key: ItemType, item: ItemType | None) -> None:
+def _hold_both(builder: Building, base: Dict, key: ItemType, item: ItemType | None) -> None:
     """A dict gets numbers of another type than those in it: build again with one that holds both."""
     keys, items = merged(base.key, key), None if base.is_set else merged(base.item, item)
     made_here = base.place in builder.emitter.decisions.entries and builder.identity(base) not in builder.own
@@ -369,7 +351,7 @@ def _hold_both(builder: Dicts, base: Dict, key: ItemType, item: ItemType | None)
             raise Restart
 
 
-def _key_layout(builder: Dicts, key: Value, node: ast.AST) -> ItemType:
+def _key_layout(builder: Building, key: Value, node: ast.AST) -> ItemType:
     layout = builder.layout(key)
     of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
     if of_numbers and layout is not None:
@@ -379,7 +361,7 @@ def _key_layout(builder: Dicts, key: Value, node: ast.AST) -> ItemType:
     return layout
 
 
-def numbers_of_key(builder: Dicts, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
+def numbers_of_key(builder: Building, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
     """The numbers of a key to be looked for; None if it surely is not there."""
     if base.table is None and builder.identity(base) in builder.own and not base.is_set:
         # An empty dict that is an argument: which values it would have is not known before something is stored.
@@ -401,7 +383,7 @@ def numbers_of_key(builder: Dicts, base: Dict, key: Value, node: ast.AST) -> lis
     return numbers
 
 
-def _key_parts(builder: Dicts, layout: ItemType, key: Value) -> Iterator[Expr]:
+def _key_parts(builder: Building, layout: ItemType, key: Value) -> Iterator[Expr]:
     """The numbers of a key: the same ones for equal strings."""
     if isinstance(key, Tuple):
         assert isinstance(layout, tuple)
@@ -417,7 +399,7 @@ def _key_parts(builder: Dicts, layout: ItemType, key: Value) -> Iterator[Expr]:
         yield from builder.numbers(layout, key)
 
 
-def _as_key(builder: Dicts, number: Expr, layout: ScalarType) -> Expr:
+def _as_key(builder: Building, number: Expr, layout: ScalarType) -> Expr:
     """A number among keys of this type: an integer among floats is that float, if there is one."""
     if layout.dtype.is_inexact and number.type.dtype.is_integer:
         whole = builder.emitter.snapshot(arith.cast(number, INT), "key")
@@ -426,7 +408,7 @@ def _as_key(builder: Dicts, number: Expr, layout: ScalarType) -> Expr:
     return arith.cast(number, layout)
 
 
-def add_all(builder: Dicts, base: Dict, items: Value, node: ast.AST) -> None:
+def add_all(builder: Building, base: Dict, items: Value, node: ast.AST) -> None:
     """Add every item of a sequence to a set."""
     if isinstance(items, Tuple):
         for item in items.items:
@@ -437,7 +419,7 @@ def add_all(builder: Dicts, base: Dict, items: Value, node: ast.AST) -> None:
         store_item(builder, base, run.item(position), None, node)
 
 
-def store_item(builder: Dicts, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+def store_item(builder: Building, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
     """base[key] = value"""
     typed(builder, base, key, value, node)
     assert base.table is not None
@@ -451,13 +433,13 @@ def store_item(builder: Dicts, base: Dict, key: Value, value: Value | None, node
     builder.emitter.mutations += 1
 
 
-def _held(builder: Dicts, base: Dict, value: Value) -> list[Expr]:
+def _held(builder: Building, base: Dict, value: Value) -> list[Expr]:
     """The numbers of a value that is put into a dict."""
     assert base.item is not None
     return [builder.emitter.snapshot(number, "value") for number in builder.numbers(base.item, value)]
 
 
-def default_value(builder: Dicts, base: Dict, node: ast.AST) -> Value:
+def default_value(builder: Building, base: Dict, node: ast.AST) -> Value:
     """What a defaultdict adds."""
     assert base.default is not None
     if isinstance(base.default, (Scalar, Tuple)):
@@ -468,7 +450,7 @@ def default_value(builder: Dicts, base: Dict, node: ast.AST) -> Value:
     return made
 
 
-def refuse_missing(builder: Dicts, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
+def refuse_missing(builder: Building, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
     if has_either(base.key) or not all(number.type.dtype.is_integer for number in numbers):
         builder.emitter.hand_back(there, "a number that is missing among the keys of a dict")
         return
@@ -483,7 +465,7 @@ def refuse_missing(builder: Dicts, base: Dict, there: Expr, numbers: Sequence[Ex
 
 
 def delete_entry(
-    builder: Dicts, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False
+    builder: Building, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False
 ) -> tuple[Expr, ...]:
     """del base[key]; the value it had."""
     will_shrink(builder, base, node)
@@ -508,11 +490,11 @@ def delete_entry(
     return value
 
 
-def dict_length(builder: Dicts, base: Dict) -> Expr:
+def dict_length(builder: Building, base: Dict) -> Expr:
     return Const(0, INT) if base.table is None else table_of(builder.emitter, base.table).live.value
 
 
-def entries_of(builder: Dicts, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
+def entries_of(builder: Building, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
     """base.keys(), .values() or .items(), in order."""
     if base.table is None or base.key is None:
         return Tuple((), is_list=True)
@@ -550,14 +532,14 @@ def entries_of(builder: Dicts, base: Dict, what: str, node: ast.AST | None, orde
     return Iterable(length, entry)
 
 
-def _is_as_given(builder: Dicts, base: Dict) -> bool:
+def _is_as_given(builder: Building, base: Dict) -> bool:
     """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
     if row_of(base) is not None:
         return base.place not in builder.emitter.decisions.altered
     return base.table is not None and not base.table.entries.spare
 
 
-def need_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Ordered:
+def need_order(builder: Building, base: Dict, node: ast.AST | None) -> Ordered:
     """A set, the order of which is kept; the build starts again if it was not so far."""
     assert base.table is not None
     if base.table.order is not None:
@@ -570,7 +552,7 @@ def need_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Ordered:
     raise Restart
 
 
-def _items_in_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
+def _items_in_order(builder: Building, base: Dict, node: ast.AST | None) -> Value:
     """The items of a set, copied as CPython runs through them."""
     emitter, key = builder.emitter, base.key
     assert base.table is not None
@@ -597,7 +579,7 @@ def _items_in_order(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
     return Iterable(count, item)
 
 
-def _items_as_given(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
+def _items_as_given(builder: Building, base: Dict, node: ast.AST | None) -> Value:
     """The items of a set whose hashes cannot be computed: only sets in arguments have an order that is known."""
     assert base.table is not None
     hashed = table_of(builder.emitter, base.table)
@@ -607,7 +589,7 @@ def _items_as_given(builder: Dicts, base: Dict, node: ast.AST | None) -> Value:
     return entries_of(builder, base, "keys", node, ordered=False)
 
 
-def unlike_additions(builder: Dicts, base: Dict) -> None:
+def unlike_additions(builder: Building, base: Dict) -> None:
     """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
     decisions = builder.emitter.decisions
     decisions.uneven.add(base.place)
@@ -615,13 +597,13 @@ def unlike_additions(builder: Dicts, base: Dict) -> None:
         _order_of_result(builder, base)
 
 
-def _order_of_result(builder: Dicts, base: Dict) -> None:
+def _order_of_result(builder: Building, base: Dict) -> None:
     if has_order(base.key) and setmodel.is_as_here() and base.place not in builder.emitter.decisions.ordered:
         builder.emitter.decisions.ordered.add(base.place)
         raise Restart
 
 
-def keep_result_order(builder: Dicts, base: Dict) -> None:
+def keep_result_order(builder: Building, base: Dict) -> None:
     """A set for the caller is made by adding its items as they came: if that gives another order, Python runs."""
     decisions = builder.emitter.decisions
     decisions.returned.add(base.place)
@@ -632,7 +614,7 @@ def keep_result_order(builder: Dicts, base: Dict) -> None:
             replays(builder.emitter, base.table, with_order(builder.emitter, fresh, base.key))
 
 
-def entry_columns(builder: Dicts, base: Dict) -> list[Array]:
+def entry_columns(builder: Building, base: Dict) -> list[Array]:
     """The numbers of all keys, and of all values, each in a list of its own memory."""
     assert base.table is not None
     hashed = table_of(builder.emitter, base.table)
@@ -640,14 +622,14 @@ def entry_columns(builder: Dicts, base: Dict) -> list[Array]:
     return builder.columns(hashed.entries, len(base.table.entries.data) - 1)
 
 
-def added_columns(builder: Dicts, base: Dict, param: str) -> list[Array]:
+def added_columns(builder: Building, base: Dict, param: str) -> list[Array]:
     """The numbers of the keys that a set which is an argument has got, in order."""
     assert base.table is not None
     (before,) = builder.emitter.buffers[param].shape
     return builder.columns(table_of(builder.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
 
 
-def keep_size(builder: Dicts, base: Dict, keeps: Expr) -> None:
+def keep_size(builder: Building, base: Dict, keeps: Expr) -> None:
     """What happens to a loop over a dict that gets or loses entries is left to Python."""
     reason = "a dict that gets or loses entries while a loop runs through it"
     row = row_of(base)
@@ -661,7 +643,7 @@ def keep_size(builder: Dicts, base: Dict, keeps: Expr) -> None:
             builder.emitter.hand_back(either(Op("ne", (running, row), BOOL), keeps), reason)
 
 
-def will_shrink(builder: Dicts, base: Dict, node: ast.AST) -> None:
+def will_shrink(builder: Building, base: Dict, node: ast.AST) -> None:
     """The order of a set that has lost an item depends on its past, which only CPython knows."""
     if base.is_set and builder.identity(base) in builder.argument_of:
         raise builder.unsupported(node, "an item taken out of a set that is an argument", "make a copy of it first")
@@ -669,7 +651,7 @@ def will_shrink(builder: Dicts, base: Dict, node: ast.AST) -> None:
     unlike_additions(builder, base)
 
 
-def _either_default(builder: Dicts, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
+def _either_default(builder: Building, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
     """The value of an entry, or a number of another type; None if there is no such number."""
     if isinstance(base.item, ScalarType) and isinstance(default, Scalar) and base.table is not None:
         return _number_or_default(builder, base, base.item, key, default, node)
@@ -689,7 +671,7 @@ def _either_default(builder: Dicts, base: Dict, key: Value, default: Value, node
 
 
 def _number_or_default(
-    builder: Dicts, base: Dict, item: ScalarType, key: Value, default: Scalar, node: ast.AST
+    builder: Building, base: Dict, item: ScalarType, key: Value, default: Scalar, node: ast.AST
 ) -> Value:
     """The same of numbers, which keep their types."""
     numbers = numbers_of_key(builder, base, key, node)
@@ -710,7 +692,7 @@ def _number_or_default(
     return Scalar(chosen)
 
 
-def _found_or_made(builder: Dicts, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
+def _found_or_made(builder: Building, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
     """The value of an entry, or a default in which lists are made only where it is needed."""
     emitter = builder.emitter
     of = types_in(item)

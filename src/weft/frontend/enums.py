@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from weft.frontend import arith, reads
+from weft.frontend.building import Building
 from weft.frontend.core import assign_parts, changes_kind, part_slots
 from weft.frontend.emit import Restart
 from weft.frontend.scope import Slot
 from weft.frontend.slots import apart
-from weft.frontend.strings import Strings
 from weft.frontend.values import Member, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op, Read, integer
 from weft.ir.types import BOOL, INT, PYBOOL, ScalarType, type_of_value
@@ -46,7 +46,7 @@ def _plain(kind: Any) -> bool:
     return not any(reads.own(base, name) is not reads.ABSENT for base in own for name in special)
 
 
-class Enums(Strings):
+class Enums(Building):
     """Members of enumerations as values."""
 
     def member(self, value: Value) -> Member:
@@ -115,7 +115,7 @@ class Enums(Strings):
         super()._assign_slot(name, slot, value)
 
 
-def member_value(builder: Enums, member: Value) -> Scalar:
+def member_value(builder: Building, member: Value) -> Scalar:
     """member.value, if all of them are numbers of one type."""
     kind = class_of(member)
     values = [one.value for one in kind]
@@ -132,7 +132,7 @@ def member_value(builder: Enums, member: Value) -> Scalar:
     return Scalar(result)
 
 
-def member_of_value(builder: Enums, kind: Any, value: Value, node: ast.AST) -> Value:
+def member_of_value(builder: Building, kind: Any, value: Value, node: ast.AST) -> Value:
     """kind(value): the member with that value, or ValueError"""
     if is_member(value) and class_of(value) is kind:
         return value
@@ -152,14 +152,14 @@ def member_of_value(builder: Enums, kind: Any, value: Value, node: ast.AST) -> V
     return Member(kind, found)
 
 
-def as_number(builder: Enums, value: Value) -> Value:
+def as_number(builder: Building, value: Value) -> Value:
     """A member that is a number (of an IntEnum) as that number; anything else as it is."""
     if is_member(value) and issubclass(class_of(value), int) and _plain(class_of(value)):
         return member_value(builder, value)
     return value
 
 
-def same_member(builder: Enums, left: Value, right: Value, positive: bool) -> Expr:
+def same_member(builder: Building, left: Value, right: Value, positive: bool) -> Expr:
     """left is right"""
     if class_of(left) is not class_of(right):
         return Const(not positive, PYBOOL)
@@ -169,7 +169,7 @@ def same_member(builder: Enums, left: Value, right: Value, positive: bool) -> Ex
     return Op("eq" if positive else "ne", (one, other), PYBOOL)
 
 
-def _assign_member(builder: Enums, name: str, slot: Slot, value: Value) -> None:
+def _assign_member(builder: Building, name: str, slot: Slot, value: Value) -> None:
     kind = builder.emitter.decisions.members[slot.key]
     if not is_member(value) or class_of(value) is not kind:
         current = builder.scope.values.get(name)
@@ -180,14 +180,14 @@ def _assign_member(builder: Enums, name: str, slot: Slot, value: Value) -> None:
     builder.scope.values[name] = slot_member(builder, slot)
 
 
-def slot_member(builder: Enums, slot: Slot) -> Member:
+def slot_member(builder: Building, slot: Slot) -> Member:
     """The member that a slot holds."""
     assert slot.parts is not None and slot.parts[0].buffer is not None
     kind = builder.emitter.decisions.members[slot.key]
     return Member(kind, Read(slot.parts[0].buffer.name, (), INT))
 
 
-def chosen_member(builder: Enums, test: Scalar, then: Value, orelse: Value, node: ast.AST) -> Value:
+def chosen_member(builder: Building, test: Scalar, then: Value, orelse: Value, node: ast.AST) -> Value:
     """`a if test else b` without anything to be done before"""
     if class_of(then) is not class_of(orelse):
         raise builder.unsupported(node, "a choice between members of two enumerations")

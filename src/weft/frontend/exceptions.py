@@ -17,12 +17,13 @@ from dataclasses import replace
 
 from weft.errors import LeftToLibrary, ParallelError, Unsupported, exception_type
 from weft.frontend import arith, reads
+from weft.frontend.building import Building
 from weft.frontend.choices import condition_value
 from weft.frontend.core import written_by
 from weft.frontend.emit import Restart
 from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_foreign, is_jump
 from weft.frontend.liveness import assigned
-from weft.frontend.loops import Loops, merge
+from weft.frontend.loops import merge
 from weft.frontend.missing import forget, implied, suppose
 from weft.frontend.statements import execute_all
 from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
@@ -57,22 +58,11 @@ class _Arm:
     handler: ast.ExceptHandler | None = None
 
 
-class Exceptions(Loops):
+class Exceptions(Building):
     """`_exec_try`, `_exec_raise` and `_exec_assert`."""
 
     #: The names that were not None where the try begins that is being executed.
     _known_before: frozenset[str] = frozenset()
-    #: Exceptions being handled, the innermost last.
-    handled: list[Caught]
-    #: The classes of exceptions that are not built in, by the names that checks have for them.
-    own_exceptions: dict[str, type[BaseException]]
-
-    def stores_objects(self) -> bool:
-        raise NotImplementedError
-
-    def calls_are_caught(self) -> None:
-        """Calls of recursive functions stand inside a try: if one raises, Python repeats the whole call."""
-        raise NotImplementedError
 
     # --- try --------------------------------------------------------------------------------------------------------
 
@@ -143,13 +133,13 @@ class Exceptions(Loops):
         return walk.map_block(nodes, settled)
 
 
-def _left_anywhere(builder: Exceptions, node: ast.Try) -> None:
+def _left_anywhere(builder: Building, node: ast.Try) -> None:
     """What is known of names where the block of a try may have been left at any place of it."""
     builder.scope.known = set(builder._known_before)
     forget(builder, [node])
 
 
-def _finally(builder: Exceptions, node: ast.Try, names: set[str], before: set[str]) -> bool:
+def _finally(builder: Building, node: ast.Try, names: set[str], before: set[str]) -> bool:
     builder.scope.trying += 1
     with builder.emitter.capture() as block:
         falls = _guarded(builder, node, names, before)
@@ -181,7 +171,7 @@ def _finally(builder: Exceptions, node: ast.Try, names: set[str], before: set[st
     return falls
 
 
-def _check_finally(builder: Exceptions, node: ast.Try, exits: Exits) -> None:
+def _check_finally(builder: Building, node: ast.Try, exits: Exits) -> None:
     """What is returned before `finally` must be what is returned after it."""
     if not exits.leaves:
         return
@@ -190,7 +180,7 @@ def _check_finally(builder: Exceptions, node: ast.Try, exits: Exits) -> None:
         raise builder.unsupported(node, "a return before a finally that may change what is returned")
 
 
-def _keep_results(builder: Exceptions, node: ast.Try, exits: Exits, written: set[str]) -> None:
+def _keep_results(builder: Building, node: ast.Try, exits: Exits, written: set[str]) -> None:
     """What a container holds is read where it is returned: `finally` must not change one after that."""
     for leave in exits.leaves:
         if not isinstance(leave, Return):
@@ -201,7 +191,7 @@ def _keep_results(builder: Exceptions, node: ast.Try, exits: Exits, written: set
                 raise builder.unsupported(node, "a return before a finally that changes arrays, lists or dicts")
 
 
-def _guarded(builder: Exceptions, node: ast.Try, names: set[str], before: set[str]) -> bool:
+def _guarded(builder: Building, node: ast.Try, names: set[str], before: set[str]) -> bool:
     """The block with its handlers and its else."""
     if not node.handlers:
         return execute_all(builder, [*node.body, *node.orelse])
@@ -218,7 +208,7 @@ def _guarded(builder: Exceptions, node: ast.Try, names: set[str], before: set[st
     return _take(builder, arms, exits, names, before, node)
 
 
-def _interrupted(builder: Exceptions, block: Block, interrupts: Interrupts) -> Exits | None:
+def _interrupted(builder: Building, block: Block, interrupts: Interrupts) -> Exits | None:
     """The block emitted so that nothing leaves it; None if nothing did."""
     rewritten = interrupts.run(block)
     if interrupts.calls:
@@ -229,7 +219,7 @@ def _interrupted(builder: Exceptions, block: Block, interrupts: Interrupts) -> E
     return None if rewritten is block else interrupts.exits
 
 
-def _arms(builder: Exceptions, node: ast.Try, exits: Exits) -> list[_Arm]:
+def _arms(builder: Building, node: ast.Try, exits: Exits) -> list[_Arm]:
     """The handlers that some check leads to, and what none of them catches."""
     arms: list[_Arm] = []
     waiting = list(range(len(exits.checks)))
@@ -244,7 +234,7 @@ def _arms(builder: Exceptions, node: ast.Try, exits: Exits) -> list[_Arm]:
     return arms
 
 
-def _classes(builder: Exceptions, node: ast.expr | None) -> tuple[type[BaseException], ...]:
+def _classes(builder: Building, node: ast.expr | None) -> tuple[type[BaseException], ...]:
     if node is None:
         return (BaseException,)
     value = builder.evaluate(node)
@@ -255,12 +245,12 @@ def _classes(builder: Exceptions, node: ast.expr | None) -> tuple[type[BaseExcep
     return tuple(kinds)
 
 
-def _class(builder: Exceptions, check: Check) -> type[BaseException]:
+def _class(builder: Building, check: Check) -> type[BaseException]:
     return builder.own_exceptions.get(check.exception) or exception_type(check.exception) or BaseException
 
 
 def _take(
-    builder: Exceptions, arms: Sequence[_Arm], exits: Exits, names: set[str], before: set[str], node: ast.Try
+    builder: Building, arms: Sequence[_Arm], exits: Exits, names: set[str], before: set[str], node: ast.Try
 ) -> bool:
     """The first of the arms that applies; what follows the try sees what they agree on."""
     if len(arms) == 1:
@@ -288,7 +278,7 @@ def _take(
     return not (then_ends and else_ends)
 
 
-def _arm(builder: Exceptions, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
+def _arm(builder: Building, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
     if arm.places is None:
         return execute_all(builder, arm.body)
     caught = Caught(exits, tuple(arm.places))
@@ -318,14 +308,14 @@ def _arm(builder: Exceptions, arm: _Arm, exits: Exits, names: set[str], before: 
         builder.handled.pop()
 
 
-def _raise_again(builder: Exceptions, caught: Caught) -> None:
+def _raise_again(builder: Building, caught: Caught) -> None:
     checks = caught.exits.again(list(caught.places))
     for check in checks[:-1]:
         builder.emitter.emit(check)
     builder.emitter.emit(replace(checks[-1], condition=FALSE))  # it was this one, if none of the others
 
 
-def caught_text(builder: Exceptions, caught: Caught, node: ast.AST | None) -> Value:
+def caught_text(builder: Building, caught: Caught, node: ast.AST | None) -> Value:
     """The text of an exception, where all that are caught here have the same."""
     checks = [caught.exits.checks[place] for place in caught.places]
     texts = {check.message.replace("{{", "{").replace("}}", "}") for check in checks}
@@ -335,7 +325,7 @@ def caught_text(builder: Exceptions, caught: Caught, node: ast.AST | None) -> Va
     return Object(texts.pop())
 
 
-def _raised_class(builder: Exceptions, node: ast.expr) -> type[BaseException] | None:
+def _raised_class(builder: Building, node: ast.expr) -> type[BaseException] | None:
     """The class of an exception that is raised, if making one does nothing else."""
     if not isinstance(node, (ast.Name, ast.Attribute)):
         return None
@@ -348,7 +338,7 @@ def _raised_class(builder: Exceptions, node: ast.expr) -> type[BaseException] | 
     return kind if made[0].__module__ == "builtins" else None
 
 
-def _message(builder: Exceptions, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
+def _message(builder: Building, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
     """The message of an exception with up to three integers in it; None if Python must make it."""
     parts: Sequence[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
     text = ""
@@ -368,14 +358,14 @@ def _message(builder: Exceptions, node: ast.expr) -> tuple[str, tuple[Expr, ...]
     return text, tuple(values)
 
 
-def _text(builder: Exceptions, node: ast.expr) -> str | None:
+def _text(builder: Building, node: ast.expr) -> str | None:
     if isinstance(node, ast.Name) and node.id not in builder.scope.values:
         constant = builder.evaluate(node)
         return constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _shown_part(builder: Exceptions, part: ast.FormattedValue) -> Expr | None:
+def _shown_part(builder: Building, part: ast.FormattedValue) -> Expr | None:
     """An integer in an f-string."""
     simple = isinstance(part.value, (ast.Name, ast.BinOp)) or (
         isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Name) and part.value.func.id == "len"
@@ -389,7 +379,7 @@ def _shown_part(builder: Exceptions, part: ast.FormattedValue) -> Expr | None:
     return builder.emitter.snapshot(value.expr, "shown")
 
 
-def settle_exceptions(builder: Exceptions) -> None:
+def settle_exceptions(builder: Building) -> None:
     """What raises an exception of the program's own past every handler is left to Python from the start."""
     if not builder.own_exceptions:
         return

@@ -16,8 +16,8 @@ import numpy as np
 from weft import steps
 from weft.errors import APART, Span
 from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads, reasons
+from weft.frontend.building import Building
 from weft.frontend.carrying import is_carried
-from weft.frontend.choices import Choices
 from weft.frontend.constants import literal_integer
 from weft.frontend.dict_methods import dict_operation
 from weft.frontend.dicts import entries_of
@@ -25,11 +25,12 @@ from weft.frontend.emit import Emitter, Restart
 from weft.frontend.enums import as_number, member_value
 from weft.frontend.folding import fold
 from weft.frontend.growing import Cells
+from weft.frontend.keyed import keyed_item
 from weft.frontend.lists import changes_list, filled_records, joined_lists, repeated_list
 from weft.frontend.missing import may_be_unset, name_value
 from weft.frontend.mixed import from_either, may_be_python, note_computed, refuse_two_results
 from weft.frontend.nested import share_rows
-from weft.frontend.strings import is_text, text_iteration, text_operator, text_part
+from weft.frontend.strings import is_text, kept_text, text_iteration, text_operator, text_part
 from weft.frontend.values import (
     Array,
     Closure,
@@ -38,7 +39,6 @@ from weft.frontend.values import (
     Instance,
     Iterable,
     Keyed,
-    Keywords,
     Mask,
     Member,
     Method,
@@ -58,7 +58,7 @@ from weft.frontend.values import (
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, integer
-from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, ScalarType, type_of_value
+from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, type_of_value
 from weft.parallel import map as parallel_map
 
 BINARY = {
@@ -111,7 +111,7 @@ def constant_value(value: Any) -> Value | None:
 _MAY_BE_NONE = (ast.Name, ast.Call, ast.NamedExpr, ast.BoolOp, ast.Attribute, ast.Subscript)
 
 
-class Expressions(Choices):
+class Expressions(Building):
     """`evaluate` and its cases."""
 
     def evaluate(self, node: ast.expr) -> Value:
@@ -132,9 +132,6 @@ class Expressions(Choices):
             return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts, open_ones=True))))
         return self.evaluate(node)
 
-    def _eval_call(self, node: ast.Call) -> Value:
-        raise NotImplementedError
-
     def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
         """Several operands, left to right; an operand that is still lazy must not see what a later one changes."""
         values: list[Value] = []
@@ -144,7 +141,7 @@ class Expressions(Choices):
         for node in nodes:
             place = (self.scope.path, id(node))
             if values and _may_assign(node):
-                values = [self.kept_text(v, "t") if isinstance(v, Text) else v for v in values]
+                values = [kept_text(self, v, "t") if isinstance(v, Text) else v for v in values]
             if values and (changes_list(node) or place in self.emitter.decisions.settled):
                 values = [_unchanging(self, v) if place in self.emitter.decisions.settled else v for v in values]
                 values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
@@ -211,9 +208,6 @@ class Expressions(Choices):
         if found is reads.ABSENT:
             raise self.unsupported(node, f"the name {name} is not defined")
         return constant_value(found) or Object(found)
-
-    def outside(self, name: str, value: Any, home: Any, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def _eval_tuple(self, node: ast.Tuple) -> Value:
         return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))))
@@ -300,21 +294,6 @@ class Expressions(Choices):
                 return _array_power(self, left, right)
         return arrays.apply(op, [left, right], self.emitter)
 
-    def field(self, base: Struct, name: str, node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
-        raise NotImplementedError
-
-    def struct_sign(self, op: str, value: Struct, node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def struct_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
-        raise NotImplementedError
-
     def _in_memory(self, item: Value) -> Value:
         """An item that several places of a list share: one array, where each place would compute its own."""
         if isinstance(item, Array) and not item.is_list and item.rank and item.view is None and item.origin is None:
@@ -392,7 +371,7 @@ class Expressions(Choices):
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
         if isinstance(base, Keyed) and node is not None:
-            return self.keyed_item(base, key, node)
+            return keyed_item(self, base, key, node)
         if isinstance(base, Instance) and type(base.sample) is dict and not store and node is not None:
             text = key.value if isinstance(key, Object) else None
             if isinstance(text, str) and text.isidentifier():
@@ -400,12 +379,6 @@ class Expressions(Choices):
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
-
-    def listed(self, value: Value, title: str = "list") -> Value:
-        raise NotImplementedError
-
-    def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
-        raise NotImplementedError
 
     def _eval_attribute(self, node: ast.Attribute) -> Value:
         base = self.evaluate(node.value)
@@ -443,19 +416,10 @@ class Expressions(Choices):
             part = {"start": base.lo, "stop": base.hi, "step": base.step}[name]
             return Object(None) if part is None else part
         if isinstance(base, Text):
-            return Method(self.kept_text(base, "text"), name)  # arguments may change the variable it came from
+            return Method(kept_text(self, base, "text"), name)  # arguments may change the variable it came from
         if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, Keyed, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
-
-    def object_attribute(self, owner: Any, name: str, node: ast.AST) -> Any:
-        raise NotImplementedError
-
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def keyed_item(self, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
         if is_carried(node):
@@ -466,9 +430,6 @@ class Expressions(Choices):
         return self._eval_name(ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node))
 
     # --- iteration --------------------------------------------------------------------------------------------------
-
-    def _computed_range(self, value: Range) -> Iterable:
-        raise NotImplementedError
 
     def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
         """Anything a `for` runs over, as a number of trips and a function from the trip to the item."""
@@ -509,7 +470,7 @@ class Expressions(Choices):
         return self.emitter.derived(Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT))
 
 
-def _unchanging(builder: Expressions, value: Value) -> Value:
+def _unchanging(builder: Building, value: Value) -> Value:
     """A computed array in memory of its own."""
     if not isinstance(value, Array) or value.view is not None or value.origin is not None:
         return value
@@ -517,7 +478,7 @@ def _unchanging(builder: Expressions, value: Value) -> Value:
     return arrays.materialise(value, builder.emitter, "t")
 
 
-def _lazy(builder: Expressions, value: Value) -> bool:
+def _lazy(builder: Building, value: Value) -> bool:
     """Whether a later change of memory would change what the value is."""
     if isinstance(value, Mask):
         return True
@@ -528,7 +489,7 @@ def _lazy(builder: Expressions, value: Value) -> bool:
     return any(read.index or not builder.emitter.is_written_once(read.buffer) for read in walk.reads(value.expr))
 
 
-def _array_power(builder: Expressions, base: Array | Mask, exponent: Scalar) -> Value:
+def _array_power(builder: Building, base: Array | Mask, exponent: Scalar) -> Value:
     """array ** constant: NumPy takes square roots, squares and reciprocals for what they are."""
     assert isinstance(exponent.expr, Const)
     value = exponent.expr.value
@@ -543,7 +504,7 @@ def _array_power(builder: Expressions, base: Array | Mask, exponent: Scalar) -> 
     return arrays.apply("pow", [base, exponent], builder.emitter)
 
 
-def _sequence_operator(builder: Expressions, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+def _sequence_operator(builder: Building, op: str, left: Value, right: Value, node: ast.AST) -> Value:
     if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
         return Tuple(left.items + right.items, left.is_list)
     if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
@@ -572,7 +533,7 @@ def _sequence_operator(builder: Expressions, op: str, left: Value, right: Value,
     raise builder.unsupported(node, "this operator on a tuple or list", left=left, right=right)
 
 
-def filled_list(builder: Expressions, item: Scalar, length: Expr) -> Array:
+def filled_list(builder: Building, item: Scalar, length: Expr) -> Array:
     """[item] * length: a list of one type, kept as a buffer."""
     expr = builder.emitter.snapshot(arith.cast(length, INT), "n")
     if not builder.emitter.assure(expr, "RuntimeError"):
@@ -584,7 +545,7 @@ def filled_list(builder: Expressions, item: Scalar, length: Expr) -> Array:
     return arrays.materialise(made, builder.emitter, "list")
 
 
-def scalar_binary(builder: Expressions, op: str, left: Scalar, right: Scalar) -> Scalar:
+def scalar_binary(builder: Building, op: str, left: Scalar, right: Scalar) -> Scalar:
     """left OP right with the checks that Python's own numbers need."""
     emitter = builder.emitter
     a, b = arith.numbers(left.expr, right.expr)
@@ -615,7 +576,7 @@ def scalar_binary(builder: Expressions, op: str, left: Scalar, right: Scalar) ->
     return Scalar(emitter.derived(arith.of_numbers(op, a, b, emitter.span)))
 
 
-def _check_either(builder: Expressions, op: str, b: Expr) -> None:
+def _check_either(builder: Building, op: str, b: Expr) -> None:
     """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""
     if op in ("pow", "shl", "shr"):
         raise builder.unsupported(None, "this operator on a number that is either Python's or NumPy's", "use int()")
@@ -624,7 +585,7 @@ def _check_either(builder: Expressions, op: str, b: Expr) -> None:
         builder.emitter.hand_back(nonzero, "a division by zero of a number that is either Python's or NumPy's")
 
 
-def _check_undecided(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
+def _check_undecided(builder: Building, op: str, a: Expr, b: Expr) -> None:
     """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
     sides = [side.type.weak or may_be_python(builder, side) for side in (a, b)]
     if not all(sides) or any(side.type.dtype.is_complex for side in (a, b)):
@@ -639,7 +600,7 @@ def _check_undecided(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
     builder.emitter.check(nonzero, "RuntimeError", message)
 
 
-def _check_divisor(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
+def _check_divisor(builder: Building, op: str, a: Expr, b: Expr) -> None:
     integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
     message = (
         "division by zero"
@@ -657,7 +618,7 @@ def _check_divisor(builder: Expressions, op: str, a: Expr, b: Expr) -> None:
     builder.emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", message)
 
 
-def _python_power(builder: Expressions, a: Expr, b: Expr) -> Scalar:
+def _python_power(builder: Building, a: Expr, b: Expr) -> Scalar:
     """Python's own **: the kind of the result depends on the values, so the usual kind is checked for."""
     emitter = builder.emitter
     if isinstance(a, Const) and isinstance(b, Const):
@@ -667,7 +628,7 @@ def _python_power(builder: Expressions, a: Expr, b: Expr) -> Scalar:
     return Scalar(powers.power(a, b, emitter))
 
 
-def _sliced_records(builder: Expressions, base: Records, key: Slice) -> Value:
+def _sliced_records(builder: Building, base: Records, key: Slice) -> Value:
     """base[lo:hi:step] of a list of tuples: a new list."""
     cells = Cells(builder.emitter, base.growing)
     positions = Array((cells.last(),), INT, lambda at: at[0], is_list=True)
@@ -678,7 +639,7 @@ def _sliced_records(builder: Expressions, base: Records, key: Slice) -> Value:
     )
 
 
-def _with_arrays(builder: Expressions, key: Value, node: ast.AST | None) -> Value:
+def _with_arrays(builder: Building, key: Value, node: ast.AST | None) -> Value:
     """An index with literal lists in it, such as a[[1, 0]], as arrays."""
     if isinstance(key, Tuple) and key.is_list:
         return builder.array_of(key, node)
@@ -690,7 +651,7 @@ def _with_arrays(builder: Expressions, key: Value, node: ast.AST | None) -> Valu
     return key
 
 
-def _array_attribute(builder: Expressions, array: Array, name: str, node: ast.AST) -> Value:
+def _array_attribute(builder: Building, array: Array, name: str, node: ast.AST) -> Value:
     if array.is_list:
         return Method(array, name)
     if name == "shape":
@@ -725,7 +686,7 @@ def _array_attribute(builder: Expressions, array: Array, name: str, node: ast.AS
     return Method(array, name)
 
 
-def _scalar_attribute(builder: Expressions, value: Scalar, name: str, node: ast.AST) -> Value:
+def _scalar_attribute(builder: Building, value: Scalar, name: str, node: ast.AST) -> Value:
     if value.type.weak and not hasattr(value.type.python, name):
         raise builder.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
     if value.type == PYBOOL:

@@ -9,11 +9,10 @@ That an attribute gets a second value is found while building, which then starts
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
+from weft.frontend.building import Building
 from weft.frontend.emit import Restart
-from weft.frontend.generators import Generators
 from weft.frontend.missing import assign_maybe, is_none, note_missing
 from weft.frontend.mixed import slot_number
 from weft.frontend.scope import Scope, Slot
@@ -23,15 +22,8 @@ from weft.ir.expr import Read
 from weft.ir.types import BOOL
 
 
-class Fields(Generators):
+class Fields(Building):
     """Attributes that change."""
-
-    #: Where attributes are set for the first time: by the object's attributes and the name.
-    first_set: dict[tuple[int, str], tuple[int, str]]
-    _objects: list[object]  # so that identities stay their own
-
-    #: The functions that wait for the one that is executed in place of a call.
-    callers: list[Scope]
 
     def other_scopes(self) -> Iterator[Scope]:
         """All scopes whose names may denote what an object holds."""
@@ -41,16 +33,13 @@ class Fields(Generators):
                 yield scope
                 scope = scope.parent
 
-    def field(self, base: Struct, name: str, node: ast.AST) -> Value:
-        raise NotImplementedError
 
-
-def title_of(builder: Fields, base: Struct, name: str) -> str:
+def title_of(builder: Building, base: Struct, name: str) -> str:
     """What stands for an attribute among the names of variables: none of the user's has a dot in it."""
     return f"{base.kind.__name__.lower()}.{name}"
 
 
-def start_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
+def start_field(builder: Building, base: Struct, name: str, value: Value) -> bool:
     """The first value of an attribute, in memory for others to come; False if none is known to come."""
     place = builder.emitter.span
     key = (hash((builder.scope.path, place.line, place.column)), title_of(builder, base, name))
@@ -64,7 +53,7 @@ def start_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
     return True
 
 
-def renew_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
+def renew_field(builder: Building, base: Struct, name: str, value: Value) -> bool:
     """A further value of an attribute: True if it is done, False if this is of another kind."""
     held = base.fields[name]
     decisions = builder.emitter.decisions
@@ -85,7 +74,7 @@ def renew_field(builder: Fields, base: Struct, name: str, value: Value) -> bool:
     raise Restart
 
 
-def _put_field(builder: Fields, base: Struct, name: str, slot: Slot, value: Value, first: bool) -> None:
+def _put_field(builder: Building, base: Struct, name: str, slot: Slot, value: Value, first: bool) -> None:
     title, values = title_of(builder, base, name), builder.scope.values
     before = values.pop(title, None)
     if slot.key in builder.emitter.decisions.missing:
@@ -105,7 +94,7 @@ def _put_field(builder: Fields, base: Struct, name: str, slot: Slot, value: Valu
         values[title] = before
 
 
-def field_now(builder: Fields, base: Struct, name: str, slot: Slot) -> Value:
+def field_now(builder: Building, base: Struct, name: str, slot: Slot) -> Value:
     """What such an attribute holds."""
     held: Value
     if slot.buffer is not None and slot.buffer.rank:

@@ -13,12 +13,12 @@ over it (`knowledge.streams`).  A generator is consumed once, and not in a loop 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from weft.frontend import reasons
+from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
-from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.interrupts import at_home, foreign
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness
@@ -62,22 +62,8 @@ def _yields(node: ast.AST) -> bool:
     return any(_yields(child) for child in ast.iter_child_nodes(node))
 
 
-class Generators(Comprehensions):
+class Generators(Building):
     """`for` over a generator, and its other consumers."""
-
-    def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Any) -> list[ast.stmt]:
-        raise NotImplementedError
-
-    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
-        raise NotImplementedError
-
-    def enter_call(self, name: str, node: ast.AST) -> None:
-        raise NotImplementedError
-
-    depth: int
 
     # --- making one -------------------------------------------------------------------------------------------------
 
@@ -147,11 +133,11 @@ class Generators(Comprehensions):
         return True
 
 
-def _loops_around(builder: Generators) -> tuple[object, ...]:
+def _loops_around(builder: Building) -> tuple[object, ...]:
     return (*(dim.var for dim in builder.emitter.dims), *builder.loops_open)
 
 
-def _yield(builder: Generators, value: Value, node: ast.AST) -> None:
+def _yield(builder: Building, value: Value, node: ast.AST) -> None:
     consumer = builder.scope.consumer
     if not isinstance(consumer, Consumer):
         raise builder.unsupported(node, "a generator that is returned to its caller", reasons.RETURN_LIST)
@@ -171,7 +157,7 @@ def _yield(builder: Generators, value: Value, node: ast.AST) -> None:
         builder.scope, builder.depth = running, depth
 
 
-def _yield_from(builder: Generators, node: ast.YieldFrom) -> None:
+def _yield_from(builder: Building, node: ast.YieldFrom) -> None:
     """yield from it   -->   for x in it: yield x"""
     loop: ast.For | None = getattr(node, "loop", None)
     if loop is None:
@@ -183,7 +169,7 @@ def _yield_from(builder: Generators, node: ast.YieldFrom) -> None:
     builder._exec_for(loop)
 
 
-def _counted(builder: Generators, made: Generator, loop: ast.For, node: ast.AST | None) -> Iterable:
+def _counted(builder: Building, made: Generator, loop: ast.For, node: ast.AST | None) -> Iterable:
     """A generator of which any item can be computed by itself: it runs beside another iteration."""
     if made.used[0] or made.loops != _loops_around(builder):
         raise builder.unsupported(node, "a generator that is used twice", "make a list of it")
@@ -215,9 +201,7 @@ def _counted(builder: Generators, made: Generator, loop: ast.For, node: ast.AST 
     return Iterable(run.trips, item)
 
 
-def consumed(
-    builder: Generators, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST
-) -> Value | None:
+def consumed(builder: Building, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
     """A call that has a generator among its arguments or gives one; None if it is another one."""
     lazy = [isinstance(value, Generator) for value in args]
     if thing is zip and sum(lazy) > 1:  # all but one are asked for single items

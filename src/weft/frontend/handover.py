@@ -8,8 +8,8 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from weft.frontend.blocks import packed_arrays
+from weft.frontend.building import Building
 from weft.frontend.dicts import keep_result_order
-from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.inner_dicts import dict_at
 from weft.frontend.items import has_lists, has_names, has_objects, row_of
@@ -64,17 +64,10 @@ def lists_in(layout: ItemType | None) -> list[HeapKind]:
     return [layout.item, *lists_in(layout.item)]
 
 
-class Handover(Expressions):
+class Handover(Building):
     """Lists inside containers, on their way to the caller."""
 
-    #: Arguments whose lists are among those of their kind.
-    loaded: list[Loaded]
-    #: What lists hold that the result being built refers to.
-    _shown_kinds: list[HeapKind]
     _shows_texts = False
-
-    #: Arguments whose parameters are made from them: a container with numbers in place of strings.
-    made_from: dict[str, int]
 
     def is_nested(self, value: Value) -> bool:
         """Whether a value is a list, dict or set among others, or holds such."""
@@ -84,11 +77,8 @@ class Handover(Expressions):
             return row_of(value) is not None or has_lists(value.item)
         return row_of(value) is not None or (isinstance(value, Records) and has_lists(value.item))
 
-    def plain_out(self, column: Array, node: ast.AST) -> Out:
-        raise NotImplementedError
 
-
-def spelled(builder: Handover, layout: ItemType, node: ast.AST) -> str:
+def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
     if isinstance(layout, ObjectType) or has_objects(layout) or has_names(layout):
         raise builder.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
@@ -113,7 +103,7 @@ def spelled(builder: Handover, layout: ItemType, node: ast.AST) -> str:
     return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
 
-def _spelled_dict(builder: Handover, layout: DictOf, node: ast.AST) -> str:
+def _spelled_dict(builder: Building, layout: DictOf, node: ast.AST) -> str:
     key = "i" if layout.key is None else spelled(builder, layout.key, node)
     if layout.is_set:
         return f"{{{key}}}"
@@ -121,7 +111,7 @@ def _spelled_dict(builder: Handover, layout: DictOf, node: ast.AST) -> str:
     return f"{kind}{{{key}:{'i' if layout.item is None else spelled(builder, layout.item, node)}}}"
 
 
-def default_letters(builder: Handover, default: Value | None, node: ast.AST) -> str:
+def default_letters(builder: Building, default: Value | None, node: ast.AST) -> str:
     """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
     if default is None:
         return ""
@@ -134,16 +124,16 @@ def default_letters(builder: Handover, default: Value | None, node: ast.AST) -> 
     return "Dl"
 
 
-def _kind_spelled(builder: Handover, kind: HeapKind, node: ast.AST) -> str:
+def _kind_spelled(builder: Building, kind: HeapKind, node: ast.AST) -> str:
     return spelled(builder, kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
 
 
-def argument_out(builder: Handover, param: str) -> Out:
+def argument_out(builder: Building, param: str) -> Out:
     """The very object that a parameter is, or was made from."""
     return ArgumentOut(builder.made_from[param]) if param in builder.made_from else ArrayOut(param)
 
 
-def out_nested(builder: Handover, value: Value, node: ast.AST) -> Out:
+def out_nested(builder: Building, value: Value, node: ast.AST) -> Out:
     """A part of a result that is made when all lists are known."""
     row = row_of(value)
     if row is not None:
@@ -157,7 +147,7 @@ def out_nested(builder: Handover, value: Value, node: ast.AST) -> Out:
     return _later(builder, template, [builder.plain_out(column, node) for column in _outer_columns(builder, value)])
 
 
-def _described(builder: Handover, value: Value, node: ast.AST) -> tuple[list[ItemType | None], str]:
+def _described(builder: Building, value: Value, node: ast.AST) -> tuple[list[ItemType | None], str]:
     """What a container holds, and its template."""
     if isinstance(value, Records):
         return [value.item], f"{'d' * value.is_deque}[{spelled(builder, value.item, node)}]"
@@ -166,7 +156,7 @@ def _described(builder: Handover, value: Value, node: ast.AST) -> tuple[list[Ite
     return [value.item], f"{kind}{{{spelled(builder, value.key, node)}:{spelled(builder, value.item, node)}}}"
 
 
-def _outer_columns(builder: Handover, value: Value) -> list[Array]:
+def _outer_columns(builder: Building, value: Value) -> list[Array]:
     if isinstance(value, Dict):
         assert value.table is not None
         hashed = Hashed(builder.emitter, value.table)
@@ -176,17 +166,17 @@ def _outer_columns(builder: Handover, value: Value) -> list[Array]:
     return builder.columns(Cells(builder.emitter, value.growing), len(value.growing.data))
 
 
-def _later(builder: Handover, template: str, columns: Sequence[Out]) -> Out:
+def _later(builder: Building, template: str, columns: Sequence[Out]) -> Out:
     return TupleOut((ConstOut(repr(template)), *columns), named=_LATER)
 
 
-def _number_out(builder: Handover, number: Expr) -> Out:
+def _number_out(builder: Building, number: Expr) -> Out:
     buffer = builder.emitter.declare("number", INT)
     builder.emitter.assign((), buffer.name, (), number)
     return ScalarOut(buffer.name)
 
 
-def with_own_lists(builder: Handover, node: ast.AST) -> list[Loaded]:
+def with_own_lists(builder: Building, node: ast.AST) -> list[Loaded]:
     """Arguments that hold lists, also those that were empty at first."""
     found = list(builder.loaded)
     for name, (param, value) in builder.changed.items():
@@ -197,7 +187,7 @@ def with_own_lists(builder: Handover, node: ast.AST) -> list[Loaded]:
     return found
 
 
-def _packed_kind(builder: Handover, kind: HeapKind) -> list[Array]:
+def _packed_kind(builder: Building, kind: HeapKind) -> list[Array]:
     """All lists, or all dicts, of a kind."""
     if isinstance(kind, ArraysOf):
         return packed_arrays(builder, builder.heap(kind))
@@ -215,7 +205,7 @@ def _packed_kind(builder: Handover, kind: HeapKind) -> list[Array]:
     return packed(builder, builder.heap(kind))[:-1]  # without the column that tells whether an entry is there
 
 
-def settle_lists(builder: Handover, out: Out, node: ast.AST) -> Out:
+def settle_lists(builder: Building, out: Out, node: ast.AST) -> Out:
     """A result with the lists that it, and arguments that have changed, refer to."""
     loaded = with_own_lists(builder, node)
     changing = [given for given in loaded if given.name in builder.changed]

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.frontend import growing, tables
+from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart
-from weft.frontend.enums import Enums
 from weft.frontend.items import compared, row_of, types_in
 from weft.frontend.setorder import ORDER_COLUMNS, Ordered, in_rows, start_row, table_of
 from weft.frontend.tables import AS_IT_WAS, MADE_HERE, Hashed
-from weft.frontend.values import Dict, DictOf, Heap, HeapKind, TablesOf, Value
+from weft.frontend.values import Dict, DictOf, Heap, TablesOf, Value
 from weft.ir.expr import ZERO, Expr, integer
 from weft.ir.types import INT
 
@@ -35,11 +35,8 @@ def make(emitter: Emitter, layout: DictOf) -> Heap:
     return replace(made, slots=growing.make(emitter, "slots", [INT], sparse=True)) if ordered else made
 
 
-class InnerDicts(Enums):
+class InnerDicts(Building):
     """Dicts and sets in containers."""
-
-    def heap(self, kind: HeapKind) -> Heap:
-        raise NotImplementedError
 
     def will_change(self, value: Value) -> None:
         if isinstance(value, Dict) and row_of(value) is not None:
@@ -47,7 +44,7 @@ class InnerDicts(Enums):
         super().will_change(value)
 
 
-def dict_at(builder: InnerDicts, layout: DictOf, row: Expr) -> Dict:
+def dict_at(builder: Building, layout: DictOf, row: Expr) -> Dict:
     """The dict of this number."""
     if layout.key is None:
         site = layout.site or place_of(layout)
@@ -64,7 +61,7 @@ def dict_at(builder: InnerDicts, layout: DictOf, row: Expr) -> Dict:
     return Dict(table, layout.key, layout.item, layout.is_set, layout.default, place_of(layout), layout.counts)
 
 
-def new_table(builder: InnerDicts, layout: DictOf) -> Dict:
+def new_table(builder: Building, layout: DictOf) -> Dict:
     """A new dict of a type that is known, without entries."""
     memory = builder.heap(TablesOf(layout))
     _alter(builder, place_of(layout))
@@ -80,7 +77,7 @@ def new_table(builder: InnerDicts, layout: DictOf) -> Dict:
     return made
 
 
-def index_given(builder: InnerDicts, layout: DictOf, row: Expr) -> None:
+def index_given(builder: Building, layout: DictOf, row: Expr) -> None:
     """A dict of an argument, whose entries are there, gets its index; the places of a set's items are not known."""
     table = dict_at(builder, layout, row).table
     assert table is not None
@@ -93,14 +90,14 @@ def index_given(builder: InnerDicts, layout: DictOf, row: Expr) -> None:
         hashed.without_places()
 
 
-def _alter(builder: InnerDicts, place: tuple[int, str]) -> None:
+def _alter(builder: Building, place: tuple[int, str]) -> None:
     """Dicts of a type do not stay what arguments bring: the build starts again if that was not known."""
     if place not in builder.emitter.decisions.altered:
         builder.emitter.decisions.altered.add(place)
         raise Restart
 
 
-def table_number(builder: InnerDicts, layout: DictOf, value: Dict) -> Expr:
+def table_number(builder: Building, layout: DictOf, value: Dict) -> Expr:
     """The number of a dict that is put into a container."""
     row = row_of(value)
     if row is not None:
@@ -114,7 +111,7 @@ def table_number(builder: InnerDicts, layout: DictOf, value: Dict) -> Expr:
     raise among_others(builder, value)
 
 
-def among_others(builder: InnerDicts, value: Dict) -> Exception:
+def among_others(builder: Building, value: Dict) -> Exception:
     """A dict is to be one among others from where it is made on: the build starts again."""
     rows = builder.emitter.decisions.tabled
     if builder.identity(value) in builder.own or value.place in rows:

@@ -19,11 +19,11 @@ from typing import Any
 
 from weft.frontend import growing, reads
 from weft.frontend.arguments import fixed_columns
+from weft.frontend.building import Building
 from weft.frontend.core import assign_scalar_slot, written_by
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
 from weft.frontend.items import as_value, types_in
-from weft.frontend.numbered import NumberedArguments
 from weft.frontend.scope import Slot
 from weft.frontend.specs import ListSpec, Spec, spec_of
 from weft.frontend.structs import attributes_of, fits, is_frozen, is_named_tuple, is_simple_class, slots_of
@@ -78,15 +78,8 @@ def is_object(sample: Any) -> bool:
     return own and is_simple_class(kind) and not home_of(kind).startswith(_LIBRARIES)
 
 
-class Instances(NumberedArguments):
+class Instances(Building):
     """Arguments that are objects."""
-
-    #: The objects among the arguments, by the argument and the path of names that leads from it to the object.
-    objects_given: dict[tuple[int, tuple[str, ...]], Struct]
-    hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]]
-
-    def parameter(self, name: str, kind: Any, sample: Any, position: int) -> tuple[Value, str | tuple[str, ...] | None]:
-        raise NotImplementedError
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         instance = base.instance
@@ -135,11 +128,6 @@ class Instances(NumberedArguments):
 
     # --- lists of objects -------------------------------------------------------------------------------------------
 
-    #: The lists of objects among the arguments: the argument, the class, the number of the first object, the memory of
-    #: the list.
-    lists_given: list[tuple[int, type, Expr, frozenset[str]]]
-    columns_given: set[str]  # the memory of their attributes
-
     def assigns(self, kind: type, name: str) -> None:
         decisions = self.emitter.decisions
         if any(kind is held for _, held, _, _ in _all_lists_given(self)) and (kind, name) not in decisions.assigned:
@@ -148,30 +136,6 @@ class Instances(NumberedArguments):
             decisions.assigned.add((kind, name))
             raise Restart
 
-    def note_hidden(self, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
-        self.hidden[base.argument, path] = (Hidden(path[-1], base.argument, spec, param, path), value)
-
-    def with_objects(self, out: Out, node: ast.AST) -> Out:
-        """A result that first puts into the arguments what their attributes are now."""
-        if not self.stores_objects():
-            return out
-        out = _with_lists(self, out, node)
-        stored = sorted(self.emitter.decisions.stored)
-        changed = {(argument, path) for argument, path, _ in stored}
-        for place in changed:
-            kind = self.objects_given[place].kind
-            for other, struct in self.objects_given.items():
-                if other != place and (issubclass(kind, struct.kind) or issubclass(struct.kind, kind)):
-                    reason = f"a change of one of two objects of type {kind.__name__}, which may be the same"
-                    raise self.unsupported(node, reason, "return the value instead")
-        for argument, path in sorted(changed):
-            owner = self.objects_given[argument, path]
-            names = tuple(name for where, via, name in stored if (where, via) == (argument, path))
-            values = [self.out(self.field(owner, name, node), node) for name in names]
-            told = ConstOut(repr((path, names)))
-            out = TupleOut((out, ArgumentOut(argument), told, *values), named=_MAKER)
-        return out
-
     def is_given_object(self, value: Value) -> bool:
         """Whether a value is an argument's object, or holds one."""
         if isinstance(value, Tuple):
@@ -179,14 +143,40 @@ class Instances(NumberedArguments):
         return (isinstance(value, Struct) and value.instance is not None) or holds_given(self, value)
 
 
-def object_argument(builder: Instances, base: Instance) -> Struct:
+def note_hidden(builder: Building, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
+    builder.hidden[base.argument, path] = (Hidden(path[-1], base.argument, spec, param, path), value)
+
+
+def with_objects(builder: Building, out: Out, node: ast.AST) -> Out:
+    """A result that first puts into the arguments what their attributes are now."""
+    if not builder.stores_objects():
+        return out
+    out = _with_lists(builder, out, node)
+    stored = sorted(builder.emitter.decisions.stored)
+    changed = {(argument, path) for argument, path, _ in stored}
+    for place in changed:
+        kind = builder.objects_given[place].kind
+        for other, struct in builder.objects_given.items():
+            if other != place and (issubclass(kind, struct.kind) or issubclass(struct.kind, kind)):
+                reason = f"a change of one of two objects of type {kind.__name__}, which may be the same"
+                raise builder.unsupported(node, reason, "return the value instead")
+    for argument, path in sorted(changed):
+        owner = builder.objects_given[argument, path]
+        names = tuple(name for where, via, name in stored if (where, via) == (argument, path))
+        values = [builder.out(builder.field(owner, name, node), node) for name in names]
+        told = ConstOut(repr((path, names)))
+        out = TupleOut((out, ArgumentOut(argument), told, *values), named=_MAKER)
+    return out
+
+
+def object_argument(builder: Building, base: Instance) -> Struct:
     key = (base.argument, base.path)
     if key not in builder.objects_given:
         builder.objects_given[key] = Struct(type(base.sample), {}, instance=base)
     return builder.objects_given[key]
 
 
-def load_stored(builder: Instances) -> None:
+def load_stored(builder: Building) -> None:
     """Variables for the attributes that the function assigns to."""
     tree = builder.scope.source.tree
     for argument, path, name in sorted(builder.emitter.decisions.stored):
@@ -203,7 +193,7 @@ def load_stored(builder: Instances) -> None:
         owner.fields[name] = slot
 
 
-def _all_lists_given(builder: Instances) -> list[tuple[int, type, Expr, str]]:
+def _all_lists_given(builder: Building) -> list[tuple[int, type, Expr, str]]:
     """Those of the function that is compiled, also where a recursive one is built for it."""
     owner: Any = builder
     while owner.lender is not None:
@@ -211,7 +201,7 @@ def _all_lists_given(builder: Instances) -> list[tuple[int, type, Expr, str]]:
     return owner.lists_given  # type: ignore[no-any-return]
 
 
-def list_of_objects(builder: Instances, base: Instance, node: ast.AST) -> Value | None:
+def list_of_objects(builder: Building, base: Instance, node: ast.AST) -> Value | None:
     """A list of objects that is an argument: these are made among those of their class; None if it is another."""
     first = base.sample[0]
     kind = type(first)
@@ -248,7 +238,7 @@ def list_of_objects(builder: Instances, base: Instance, node: ast.AST) -> Value 
     return as_value(held, ObjectType(kind), False)
 
 
-def _named_tuples(builder: Instances, base: Instance, kind: Any) -> Value | None:
+def _named_tuples(builder: Building, base: Instance, kind: Any) -> Value | None:
     """A list of named tuples, which nobody changes."""
     held = [[getattr(item, name) for item in base.sample] for name in kind._fields]
     types = [type_of_value(column[0]) for column in held]
@@ -259,7 +249,7 @@ def _named_tuples(builder: Instances, base: Instance, kind: Any) -> Value | None
     return Records(fixed_columns(builder, "tuples", data, columns[0].shape[0]), NamedParts(tuple(types), kind))
 
 
-def _column_of(builder: Instances, base: Instance, name: str) -> Array:
+def _column_of(builder: Building, base: Instance, name: str) -> Array:
     """An attribute of all objects of a list: a hidden argument, as is their class."""
     kind, path = type(base.sample[0]), (f"{EACH}{name}",)
     place = ("0", "__class__")
@@ -278,7 +268,7 @@ def _column_of(builder: Instances, base: Instance, name: str) -> Array:
     return made
 
 
-def check_lists_given(builder: Instances) -> None:
+def check_lists_given(builder: Building) -> None:
     """Refuse a program that puts other objects into the list that is an argument, or takes some out of it."""
     written = written_by(builder, builder.emitter.blocks[0][builder.loaded_until :]) if builder.lists_given else set()
     for _, kind, _, memory in builder.lists_given:
@@ -287,7 +277,7 @@ def check_lists_given(builder: Instances) -> None:
             raise builder.unsupported(builder.scope.source.tree, reason, "make a copy of it first")
 
 
-def _with_lists(builder: Instances, out: Out, node: ast.AST) -> Out:
+def _with_lists(builder: Building, out: Out, node: ast.AST) -> Out:
     for kind in dict.fromkeys(kind for kind, _ in sorted(builder.emitter.decisions.assigned, key=repr)):
         lists = [given for given in builder.lists_given if given[1] is kind]
         others = [struct.kind for struct in builder.objects_given.values()]
@@ -310,7 +300,7 @@ def _with_lists(builder: Instances, out: Out, node: ast.AST) -> Out:
     return out
 
 
-def holds_given(builder: Instances, value: Value) -> bool:
+def holds_given(builder: Building, value: Value) -> bool:
     """Whether objects of an argument may be in a result, which would have to be these very objects."""
     kinds = [kind for _, kind, _, _ in builder.lists_given]
     if isinstance(value, Struct) and value.row is not None:

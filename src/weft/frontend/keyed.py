@@ -12,9 +12,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from weft.frontend.building import Building
 from weft.frontend.dicts import place_of_entries
 from weft.frontend.emit import Restart
-from weft.frontend.structs import Structs
 from weft.frontend.values import Dict, Keyed, Keywords, Object, Struct, Tuple, Value
 
 
@@ -27,7 +27,7 @@ def _name(key: Value) -> str | None:
     return key.value if isinstance(key, Object) and type(key.value) is str else None
 
 
-class KeyedDicts(Structs):
+class KeyedDicts(Building):
     """Dicts by the names of their entries."""
 
     def keyed_display(self, node: ast.AST, keys: Sequence[Value], values: Sequence[Value]) -> Keyed | None:
@@ -51,46 +51,49 @@ class KeyedDicts(Structs):
             self.emitter.decisions.keyed.add(base.place)
             raise Restart
 
-    def keyed_name(self, key: Value, node: ast.AST) -> str:
-        """The key, which must be known."""
-        name = _name(key)
-        if name is None:
-            raise self.unsupported(node, "this key of a dict with values of several types", "use a constant", key=key)
-        return name
-
-    def keyed_item(self, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
-        """base["key"]"""
-        name = self.keyed_name(key, node)
-        if isinstance(base, Keywords) and name in base.items:
-            return base.items[name]
-        if isinstance(base, Keywords) or name not in base.entries.fields:
-            raise self.unsupported(node, f"KeyError: {name!r}")
-        return self.field(base.entries, name, node)
-
-    def keyed_items(self, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
-        """The entries by their keys."""
-        if isinstance(base, Keywords):
-            return base.items
-        place = node or ast.Pass()
-        return {name: self.field(base.entries, name, place) for name in base.entries.fields}
-
     def _eval_gathered(self, node: ast.Dict) -> Value:
         """What `**` parameters of the function hold."""
         names = [str(key.value) for key in node.keys if isinstance(key, ast.Constant)]
         return Keywords(dict(zip(names, map(self.evaluate, node.values))))
 
 
-def keyed_method(builder: KeyedDicts, base: Keyed | Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
+def keyed_name(builder: Building, key: Value, node: ast.AST) -> str:
+    """The key, which must be known."""
+    name = _name(key)
+    if name is None:
+        raise builder.unsupported(node, "this key of a dict with values of several types", "use a constant", key=key)
+    return name
+
+
+def keyed_item(builder: Building, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
+    """base["key"]"""
+    name = keyed_name(builder, key, node)
+    if isinstance(base, Keywords) and name in base.items:
+        return base.items[name]
+    if isinstance(base, Keywords) or name not in base.entries.fields:
+        raise builder.unsupported(node, f"KeyError: {name!r}")
+    return builder.field(base.entries, name, node)
+
+
+def keyed_items(builder: Building, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
+    """The entries by their keys."""
+    if isinstance(base, Keywords):
+        return base.items
+    place = node or ast.Pass()
+    return {name: builder.field(base.entries, name, place) for name in base.entries.fields}
+
+
+def keyed_method(builder: Building, base: Keyed | Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
     """base.get("key"), with or without a default; base.keys() and the like, which are written out"""
     # The values of a dict that may change are looked up one by one.
     if not args and (name == "keys" or (name in ("values", "items") and isinstance(base, Keywords))):
-        pairs = builder.keyed_items(base, node)
+        pairs = keyed_items(builder, base, node)
         if name == "items":
             return Tuple(tuple(Tuple((Object(key), value)) for key, value in pairs.items()))
         return Tuple(tuple(map(Object, pairs)) if name == "keys" else tuple(pairs.values()))
     if name != "get" or not 1 <= len(args) <= 2:
         raise builder.unsupported(node, f"{name}() of a dict with values of several types", "name its keys")
-    found = builder.keyed_items(base, node).get(builder.keyed_name(args[0], node))
+    found = keyed_items(builder, base, node).get(keyed_name(builder, args[0], node))
     if found is not None:
         return found
     return args[1] if len(args) == 2 else Object(None)

@@ -8,12 +8,13 @@ import ast
 from collections.abc import Callable, Sequence
 
 from weft.frontend import arith
+from weft.frontend.building import Building
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list
 from weft.frontend.growing import Cells
 from weft.frontend.indexing import either_way
 from weft.frontend.items import compared, has_lists, has_objects, has_texts
-from weft.frontend.lists import Lists, arguments, joined_lists, list_items, new_item
+from weft.frontend.lists import arguments, joined_lists, list_items, new_item
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Slice, Tuple, Value
 from weft.frontend.writing import loop, repeat, variable, when
@@ -36,7 +37,7 @@ def _clamped(value: Expr, low: Expr, high: Expr) -> Expr:
     return Op("minimum", (Op("maximum", (value, low), INT), high), INT)
 
 
-class ListParts(Lists):
+class ListParts(Building):
     """Slices of lists as targets, and comparisons of lists."""
 
     # --- slices as targets ------------------------------------------------------------------------------------------
@@ -64,9 +65,6 @@ class ListParts(Lists):
                     emitter.assign((), buffer.name, (at,), number)
         return lambda at: [Read(buffer.name, (at,), buffer.type) for buffer in buffers], total
 
-    def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
-        raise NotImplementedError
-
     def _eval_list(self, node: ast.List) -> Value:
         if any(isinstance(item, ast.Starred) for item in node.elts):
             before = self.emitter.mutations
@@ -91,12 +89,6 @@ class ListParts(Lists):
             made = piece if empty else joined_lists(self, made, piece, node)
         return made
 
-    def listed(self, value: Value, title: str = "list") -> Value:
-        raise NotImplementedError
-
-    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
-        raise NotImplementedError
-
     # --- deques -----------------------------------------------------------------------------------------------------
 
     def _list_rotate(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
@@ -118,7 +110,7 @@ class ListParts(Lists):
         return Object(None)
 
 
-def _span(builder: ListParts, key: Slice, count: Expr, node: ast.AST) -> _Span:
+def _span(builder: Building, key: Slice, count: Expr, node: ast.AST) -> _Span:
     """The places that a slice of a list of so many items stands for."""
     emitter = builder.emitter
     if isinstance(key.step, Scalar) and not isinstance(key.step.expr, Const):
@@ -145,7 +137,7 @@ def _span(builder: ListParts, key: Slice, count: Expr, node: ast.AST) -> _Span:
     return _Span(ends[0], integer(step), emitter.snapshot(Op("maximum", (length, ZERO), INT), "many"))
 
 
-def _cells_of(builder: ListParts, base: Value, what: str, node: ast.AST) -> tuple[Cells, ItemType]:
+def _cells_of(builder: Building, base: Value, what: str, node: ast.AST) -> tuple[Cells, ItemType]:
     """The memory of a list that may change its length."""
     builder.will_change(base)
     if isinstance(base, (Array, Records)) and base.growing is not None:
@@ -155,7 +147,7 @@ def _cells_of(builder: ListParts, base: Value, what: str, node: ast.AST) -> tupl
     raise builder.unsupported(node, what, "use a list made here", base=base)
 
 
-def delete_part(builder: ListParts, base: Value, key: Slice, node: ast.AST) -> None:
+def delete_part(builder: Building, base: Value, key: Slice, node: ast.AST) -> None:
     """del base[a:b]"""
     cells, _ = _cells_of(builder, base, "del of a part of this", node)
     emitter, count = builder.emitter, cells.last()
@@ -178,7 +170,7 @@ def delete_part(builder: ListParts, base: Value, key: Slice, node: ast.AST) -> N
     emitter.mutations += 1
 
 
-def store_part(builder: ListParts, base: Value, key: Slice, value: Value, node: ast.AST) -> None:
+def store_part(builder: Building, base: Value, key: Slice, value: Value, node: ast.AST) -> None:
     """base[a:b] = value"""
     cells, layout = _cells_of(builder, base, "an assignment to a slice of a list", node)
     emitter = builder.emitter
@@ -198,7 +190,7 @@ def store_part(builder: ListParts, base: Value, key: Slice, value: Value, node: 
     emitter.mutations += 1
 
 
-def repeat_itself(builder: ListParts, base: Value, times: Expr, node: ast.AST) -> None:
+def repeat_itself(builder: Building, base: Value, times: Expr, node: ast.AST) -> None:
     """base *= times"""
     cells, _ = _cells_of(builder, base, "an update in place of this list", node)
     emitter, count = builder.emitter, cells.last()
@@ -211,7 +203,7 @@ def repeat_itself(builder: ListParts, base: Value, times: Expr, node: ast.AST) -
     emitter.mutations += 1
 
 
-def _shift(builder: ListParts, cells: Cells, count: Expr, start: Expr, by: Expr) -> None:
+def _shift(builder: Building, cells: Cells, count: Expr, start: Expr, by: Expr) -> None:
     """The items from `start` on move up or down."""
     emitter = builder.emitter
     start = emitter.snapshot(start, "start")
@@ -226,7 +218,7 @@ def _shift(builder: ListParts, cells: Cells, count: Expr, start: Expr, by: Expr)
     cells.length.set(Op("add", (count, by), INT))
 
 
-def with_middle(builder: ListParts, value: Array | Records, place: int, targets: int, node: ast.AST) -> Tuple:
+def with_middle(builder: Building, value: Array | Records, place: int, targets: int, node: ast.AST) -> Tuple:
     """a, *b, c = xs, of a list: its first and last items, and the list of those between."""
     emitter = builder.emitter
     size = value.shape[0] if isinstance(value, Array) else value.growing.size
@@ -242,7 +234,7 @@ def with_middle(builder: ListParts, value: Array | Records, place: int, targets:
     return Tuple((*items[:place], builder.listed(middle), *items[place:]))
 
 
-def list_comparison(builder: ListParts, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+def list_comparison(builder: Building, name: str, left: Value, right: Value, node: ast.AST) -> Value:
     """left == right and so on, of two lists: the first items that differ decide, and then the lengths."""
     emitter = builder.emitter
     for value in (left, right):
@@ -271,7 +263,7 @@ def list_comparison(builder: ListParts, name: str, left: Value, right: Value, no
     return Scalar(emitter.snapshot(result.value, "result"))
 
 
-def _compared_items(builder: ListParts, value: Value, node: ast.AST) -> tuple[Callable[[Expr], Value], Expr]:
+def _compared_items(builder: Building, value: Value, node: ast.AST) -> tuple[Callable[[Expr], Value], Expr]:
     if isinstance(value, Tuple):
         known = list_items(builder, value, node)
         if known is None:
@@ -281,7 +273,7 @@ def _compared_items(builder: ListParts, value: Value, node: ast.AST) -> tuple[Ca
     return run.item, run.trips
 
 
-def equal_items(builder: ListParts, mine: Value, other: Value, node: ast.AST) -> Expr:
+def equal_items(builder: Building, mine: Value, other: Value, node: ast.AST) -> Expr:
     """Whether two items are equal, or the same object, which of NaN only Python knows."""
     if isinstance(mine, Tuple) and isinstance(other, Tuple):
         if len(mine.items) != len(other.items):
@@ -300,7 +292,7 @@ def equal_items(builder: ListParts, mine: Value, other: Value, node: ast.AST) ->
     return arith.cast(arith.compare("eq", a, b, builder.emitter.span), BOOL)
 
 
-def _sequences_compared(builder: ListParts, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
+def _sequences_compared(builder: Building, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
     """Items that are strings or lists themselves; None if they are neither."""
     if is_text(mine) and is_text(other):
         result = builder.text_comparison(name, mine, other, node)
@@ -312,7 +304,7 @@ def _sequences_compared(builder: ListParts, name: str, mine: Value, other: Value
     return result.expr
 
 
-def _ordered_items(builder: ListParts, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
+def _ordered_items(builder: Building, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
     if isinstance(mine, Tuple) and isinstance(other, Tuple):
         ordered = builder.tuple_order(name, mine, other, node)
         assert isinstance(ordered, Scalar)
@@ -324,7 +316,7 @@ def _ordered_items(builder: ListParts, name: str, mine: Value, other: Value, nod
     return arith.compare(name, mine.expr, other.expr, builder.emitter.span)
 
 
-def record_among(builder: ListParts, base: Records, wanted: Value, node: ast.AST) -> Expr:
+def record_among(builder: Building, base: Records, wanted: Value, node: ast.AST) -> Expr:
     """wanted in base, of tuples of numbers"""
     plain = not (has_lists(base.item) or has_texts(base.item) or has_objects(base.item))
     if not plain or not builder.accepts(base.item, wanted):

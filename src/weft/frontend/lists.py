@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing
 from weft.frontend.blocks import in_block
+from weft.frontend.building import Building
 from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import (
@@ -34,7 +35,6 @@ from weft.frontend.items import (
     types_in,
 )
 from weft.frontend.nested import (
-    Nested,
     as_row,
     escapes,
     is_indexed,
@@ -62,7 +62,6 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, integer
@@ -127,7 +126,7 @@ def changes_list(expression: ast.expr) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr in CHANGES_LENGTH for node in ast.walk(expression))
 
 
-class Lists(Nested):
+class Lists(Building):
     """Lists that grow and shrink."""
 
     def bind(self, name: str, value: Value) -> None:
@@ -155,9 +154,6 @@ class Lists(Nested):
             if name not in self.scope.slots and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
                 self.scope.values[name] = literal_list(self, value, None)
         return super().open_slots(names, owner)
-
-    #: Where lists and deques are made, by their memory.
-    made_at: dict[str, tuple[int, str]]
 
     def _grown(self) -> frozenset[str]:
         if self.scope.grown is None:
@@ -248,9 +244,6 @@ class Lists(Nested):
             cells.push((self.emitter.snapshot(items.element((position,)), "item"),))
         return Object(None)
 
-    def iteration(self, value: Value, node: ast.AST | None) -> Run:
-        raise NotImplementedError
-
     def _deque_pop(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         arguments(self, args, 0, "pop", node)
         self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", "pop from an empty deque")
@@ -320,7 +313,7 @@ class Lists(Nested):
         return Scalar(result)
 
 
-def _like_before(builder: Lists, name: str, value: Value) -> None:
+def _like_before(builder: Building, name: str, value: Value) -> None:
     """A new empty list holds what the name's last list does."""
     before = builder.scope.values.get(name)
     if row_of(before) is not None and isinstance(value, Tuple) and not value.items:
@@ -331,7 +324,7 @@ def _like_before(builder: Lists, name: str, value: Value) -> None:
                 builder.accepts(empty, before)  # type: ignore[arg-type]
 
 
-def _unshared(builder: Lists, name: str, value: Value) -> Value:
+def _unshared(builder: Building, name: str, value: Value) -> Value:
     """A list that becomes one among others when it gets a name; its other names must have it from there, too."""
     places = list(names_of(builder, value))
     others = [place for place in places if place != (builder.scope.path, name)]
@@ -344,7 +337,7 @@ def _unshared(builder: Lists, name: str, value: Value) -> Value:
     return value
 
 
-def growing_value(builder: Lists, name: str, value: Value) -> Value:
+def growing_value(builder: Building, name: str, value: Value) -> Value:
     """What a name is bound to: a list that is going to change its length gets room for that."""
     empty = isinstance(value, Tuple) and value.is_list and not value.items
     changes = empty or name in builder._grown() or name in _stored(builder)
@@ -372,7 +365,7 @@ def growing_value(builder: Lists, name: str, value: Value) -> Value:
     return started(builder, name, value, is_deque=False)
 
 
-def started(builder: Lists, name: str, value: Tuple, is_deque: bool) -> Value:
+def started(builder: Building, name: str, value: Tuple, is_deque: bool) -> Value:
     """A list or deque with these first items; the type of an empty one is told by what is put into it first."""
     key = _made_here(builder, name)
     layout = resolved(builder, builder.emitter.decisions.items.get(key))
@@ -388,13 +381,13 @@ def started(builder: Lists, name: str, value: Tuple, is_deque: bool) -> Value:
     return as_value(made, layout, is_deque)
 
 
-def _made_here(builder: Lists, name: str) -> tuple[int, str]:
+def _made_here(builder: Building, name: str) -> tuple[int, str]:
     """Where a list is made that gets this name: the same in every attempt at a build."""
     span = builder.emitter.span
     return (hash((builder.scope.path, span.line, span.column)), f"items of {name}")
 
 
-def _held_both(builder: Lists, name: str, value: Array) -> Value | None:
+def _held_both(builder: Building, name: str, value: Array) -> Value | None:
     """A list of numbers that later gets some of another type, with room for those; None if it does not."""
     view, key = value.view, _made_here(builder, name)
     if view is not None and not (view.whole and only_list(builder, name, view.buffer)):
@@ -413,7 +406,7 @@ def _held_both(builder: Lists, name: str, value: Array) -> Value | None:
     return as_value(made, layout, False)
 
 
-def hold_both(builder: Lists, base: Array, value: Scalar, node: ast.AST) -> None:
+def hold_both(builder: Building, base: Array, value: Scalar, node: ast.AST) -> None:
     """base[...] = value, where that may be of another type than the list's: build again with one for both."""
     layout = builder.layout(value)
     if layout == base.type:
@@ -426,7 +419,7 @@ def hold_both(builder: Lists, base: Array, value: Scalar, node: ast.AST) -> None
     raise builder.unsupported(node, f"a {value.type} stored into a list of {base.type}", "keep one type in a list")
 
 
-def _first_layout(builder: Lists, value: Tuple, known: ItemType | None) -> ItemType:
+def _first_layout(builder: Building, value: Tuple, known: ItemType | None) -> ItemType:
     """The type of the items of a list, all of which are known; `known`: what later items tell."""
     layouts = [builder.layout(item) for item in value.items]
     found = known or next((layout for layout in layouts if not has_gaps(layout)), layouts[0])
@@ -439,7 +432,7 @@ def _first_layout(builder: Lists, value: Tuple, known: ItemType | None) -> ItemT
     return found
 
 
-def _has_a_name(builder: Lists, value: Tuple) -> bool:
+def _has_a_name(builder: Building, value: Tuple) -> bool:
     scope: Scope | None = builder.scope
     while scope is not None:
         if any(value is known for known in scope.values.values()):
@@ -448,7 +441,7 @@ def _has_a_name(builder: Lists, value: Tuple) -> bool:
     return False
 
 
-def _stored(builder: Lists) -> frozenset[str]:
+def _stored(builder: Building) -> frozenset[str]:
     """Names whose items are assigned to."""
     if builder.scope.stored is None:
         nodes = [node for statement in builder.scope.body for node in ast.walk(statement)]
@@ -461,7 +454,7 @@ def _stored(builder: Lists) -> frozenset[str]:
     return builder.scope.stored
 
 
-def literal_list(builder: Lists, value: Tuple, node: ast.AST | None) -> Array:
+def literal_list(builder: Building, value: Tuple, node: ast.AST | None) -> Array:
     """[x, y, z] as a list of one type in a buffer."""
     types = {item.type for item in value.items if isinstance(item, Scalar)}
     if len(types) != 1 or not _of_numbers(value) or any(map(builder.is_choice, value.items)):
@@ -473,7 +466,7 @@ def literal_list(builder: Lists, value: Tuple, node: ast.AST | None) -> Array:
     return arrays.of_buffer(buffer, is_list=True)
 
 
-def joined_lists(builder: Lists, left: Value, right: Value, node: ast.AST) -> Value:
+def joined_lists(builder: Building, left: Value, right: Value, node: ast.AST) -> Value:
     """left + right"""
     if any(isinstance(value, Records) or not _holds_numbers(value) for value in (left, right)):
         return _joined_records(builder, left, right, node)
@@ -493,7 +486,7 @@ def joined_lists(builder: Lists, left: Value, right: Value, node: ast.AST) -> Va
     return arrays.of_buffer(buffer, is_list=True)
 
 
-def _joined_records(builder: Lists, left: Value, right: Value, node: ast.AST) -> Value:
+def _joined_records(builder: Building, left: Value, right: Value, node: ast.AST) -> Value:
     """left + right, whose items are more than numbers: a new list among others."""
     for value in (left, right):
         if isinstance(value, Array):
@@ -511,7 +504,7 @@ def _joined_records(builder: Lists, left: Value, right: Value, node: ast.AST) ->
     return made
 
 
-def repeated_list(builder: Lists, items: Array, times: Expr) -> Value:
+def repeated_list(builder: Building, items: Array, times: Expr) -> Value:
     """items * times"""
     if items.rank != 1:
         raise builder.unsupported(None, "a list of lists, repeated", "write it as a loop")
@@ -526,7 +519,7 @@ def repeated_list(builder: Lists, items: Array, times: Expr) -> Value:
     return arrays.of_buffer(buffer, is_list=True)
 
 
-def filled_records(builder: Lists, item: Value, length: Expr, node: ast.AST) -> Value | None:
+def filled_records(builder: Building, item: Value, length: Expr, node: ast.AST) -> Value | None:
     """[item] * length, of an item that is more than a number; None if there is no such list."""
     emitter, key = builder.emitter, (builder.site(node)[0], "filled")
     layout = builder.layout(item)
@@ -547,7 +540,7 @@ def filled_records(builder: Lists, item: Value, length: Expr, node: ast.AST) -> 
     return as_value(made, layout, False)
 
 
-def all_there(builder: Lists, value: Value) -> Value:
+def all_there(builder: Building, value: Value) -> Value:
     """A list of items that may be None where none of them is, without the flags that tell."""
     if not isinstance(value, Records) or not isinstance(value.item, OptionOf) or row_of(value) is not None:
         return value
@@ -560,7 +553,7 @@ def all_there(builder: Lists, value: Value) -> Value:
     return as_value(held, value.item.item, False)
 
 
-def _filled(builder: Lists, name: str, items: Array) -> Array:
+def _filled(builder: Building, name: str, items: Array) -> Array:
     if items.rank != 1:
         raise builder.unsupported(None, f"{name} is a list of lists whose length changes", "use an array")
     count = builder.emitter.stable(items.shape[0])
@@ -574,7 +567,7 @@ def _filled(builder: Lists, name: str, items: Array) -> Array:
     return value
 
 
-def store_record(builder: Lists, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
+def store_record(builder: Building, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
     """base[key] = value"""
     if has_lists(base.item):
         builder.will_change(base)  # what is written here is a number, which means nothing to the caller
@@ -585,14 +578,14 @@ def store_record(builder: Lists, base: Records, key: Value, value: Value, node: 
     builder.emitter.mutations += 1
 
 
-def _sound(builder: Lists, key: Value, base: Records) -> Expr | None:
+def _sound(builder: Building, key: Value, base: Records) -> Expr | None:
     """An index that a library function keeps in range, where comparing items runs no code of the user's."""
     if not builder.emitter.sound or not isinstance(key, Scalar) or not is_plain(base.item):
         return None
     return builder.emitter.snapshot(arith.cast(key.expr, INT), "place")
 
 
-def _position(builder: Lists, key: Value, cells: Cells, message: str, node: ast.AST | None) -> Expr:
+def _position(builder: Building, key: Value, cells: Cells, message: str, node: ast.AST | None) -> Expr:
     """An index from the front, in range."""
     place = _item_place(builder, key, cells, node)
     inside = Op("and", (Op("ge", (place, ZERO), BOOL), Op("lt", (place, cells.length.value), BOOL)), BOOL)
@@ -600,7 +593,7 @@ def _position(builder: Lists, key: Value, cells: Cells, message: str, node: ast.
     return place
 
 
-def _item_place(builder: Lists, key: Value, cells: Cells, node: ast.AST | None) -> Expr:
+def _item_place(builder: Building, key: Value, cells: Cells, node: ast.AST | None) -> Expr:
     if not isinstance(key, Scalar) or not key.type.dtype.is_integer:
         raise builder.unsupported(node, "an index that is not an integer", key=key)
     at = arith.cast(key.expr, INT)
@@ -610,7 +603,7 @@ def _item_place(builder: Lists, key: Value, cells: Cells, node: ast.AST | None) 
     return builder.emitter.snapshot(wrapped, "place")
 
 
-def _first_use(builder: Lists, receiver: Tuple, name: str, args: list[Value], node: ast.AST) -> Value:
+def _first_use(builder: Building, receiver: Tuple, name: str, args: list[Value], node: ast.AST) -> Value:
     """The first item tells the type of an empty list: the build starts again with it."""
     if name in ("pop", "popleft", "remove"):
         if builder.identity(receiver) in builder.own:
@@ -632,7 +625,7 @@ def _first_use(builder: Lists, receiver: Tuple, name: str, args: list[Value], no
     return Object(None)
 
 
-def decide_items(builder: Lists, receiver: Tuple, layout: ItemType | None, node: ast.AST) -> None:
+def decide_items(builder: Building, receiver: Tuple, layout: ItemType | None, node: ast.AST) -> None:
     """The type of the items of an empty list becomes known: start again with it."""
     if layout is None or receiver.key is None:
         raise builder.unsupported(node, "a list of these items", "keep numbers or tuples of numbers in it")
@@ -640,7 +633,7 @@ def decide_items(builder: Lists, receiver: Tuple, layout: ItemType | None, node:
     raise Restart
 
 
-def list_items(builder: Lists, value: Value, node: ast.AST | None) -> Array | None:
+def list_items(builder: Building, value: Value, node: ast.AST | None) -> Array | None:
     """A sequence of numbers as a list in memory; None if it is surely empty."""
     if isinstance(value, Tuple):
         return literal_list(builder, value, node) if value.items else None
@@ -649,7 +642,7 @@ def list_items(builder: Lists, value: Value, node: ast.AST | None) -> Array | No
     raise builder.unsupported(node, "the items of this", "keep numbers in the list", items=value)
 
 
-def _numbers(builder: Lists, cells: Cells, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
+def _numbers(builder: Building, cells: Cells, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
     if not builder.accepts(layout, value):
         _take_both(builder, cells, layout, value)
         raise builder.unsupported(
@@ -658,7 +651,7 @@ def _numbers(builder: Lists, cells: Cells, layout: ItemType, value: Value, node:
     return builder.numbers(layout, value)
 
 
-def _take_both(builder: Lists, cells: Cells, layout: ItemType, value: Value) -> None:
+def _take_both(builder: Building, cells: Cells, layout: ItemType, value: Value) -> None:
     """A list gets a number of another type than those in it: build again with one that holds both."""
     both, key = merged(layout, builder.layout(value)), builder.made_at.get(cells.growing.data[0])
     if both is not None and key is not None and cells.growing.row is None:
@@ -666,11 +659,11 @@ def _take_both(builder: Lists, cells: Cells, layout: ItemType, value: Value) -> 
         raise Restart
 
 
-def new_item(builder: Lists, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
+def new_item(builder: Building, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
     return [builder.emitter.snapshot(number, "item") for number in _numbers(builder, cells, layout, value, node)]
 
 
-def _extend_by_items(builder: Lists, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> Value:
+def _extend_by_items(builder: Building, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> Value:
     run = builder.iteration(value, node)
     count = builder.emitter.snapshot(Op("add", (run.trips, ZERO), INT), "count")  # before it grows
     with loop(builder.emitter, ZERO, count) as position:
@@ -678,7 +671,7 @@ def _extend_by_items(builder: Lists, cells: Cells, layout: ItemType, value: Valu
     return Object(None)
 
 
-def delete_item(builder: Lists, base: Value, key: Value, node: ast.AST) -> None:
+def delete_item(builder: Building, base: Value, key: Value, node: ast.AST) -> None:
     """del base[key]"""
     builder.will_change(base)
     held = base.growing if isinstance(base, (Array, Records)) else None
@@ -689,13 +682,13 @@ def delete_item(builder: Lists, base: Value, key: Value, node: ast.AST) -> None:
     builder.emitter.mutations += 1
 
 
-def arguments(builder: Lists, args: list[Value], count: int, name: str, node: ast.AST) -> list[Value]:
+def arguments(builder: Building, args: list[Value], count: int, name: str, node: ast.AST) -> list[Value]:
     if len(args) != count:
         raise builder.unsupported(node, f"{name}() with {len(args)} arguments")
     return args
 
 
-def part_order(builder: Lists, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
+def part_order(builder: Building, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
     """mine < other, of two numbers or strings"""
     if isinstance(mine, Text) or isinstance(other, Text):
         found = builder.text_comparison(name, mine, other, node)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from weft.frontend import arith, arrays
+from weft.frontend.building import Building
 from weft.frontend.core import written_by
 from weft.frontend.emit import Restart
 from weft.frontend.inner_dicts import index_given
 from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
-from weft.frontend.ordered_dicts import OrderedDicts
 from weft.frontend.specs import ContainerSpec
 from weft.frontend.tables import LIVE_COLUMN
 from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, TextType, Value
@@ -55,20 +55,7 @@ class _Dicts:
     total: Expr
 
 
-class Loading(OrderedDicts):
-    """Lists inside arguments."""
-
-    #: How many statements put the arguments in place, before the function's own.
-    loaded_until: int
-
-    def filled_one(self, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Value:
-        raise NotImplementedError
-
-    def is_argument(self, name: str, buffer: str, value: Value) -> None:
-        raise NotImplementedError
-
-
-def with_lists(builder: Loading, name: str, kind: ContainerSpec, sample: Any) -> tuple[Value, tuple[str, ...]]:
+def with_lists(builder: Building, name: str, kind: ContainerSpec, sample: Any) -> tuple[Value, tuple[str, ...]]:
     """A container that holds lists: these go to the others of their kind."""
     given = Given(builder, name)
     layouts = [kind.item] if kind.value is None else [kind.item, kind.value]
@@ -86,7 +73,7 @@ def with_lists(builder: Loading, name: str, kind: ContainerSpec, sample: Any) ->
     return value, names
 
 
-def rows_list(builder: Loading, name: str, buffer: str) -> Value:
+def rows_list(builder: Building, name: str, buffer: str) -> Value:
     """A list of lists, all of one length, whose rows change: each becomes a list among others."""
     shape, of = builder.emitter.buffers[buffer].shape, builder.emitter.buffers[buffer].type
     first: dict[HeapKind, Expr] = {}
@@ -103,7 +90,7 @@ def rows_list(builder: Loading, name: str, buffer: str) -> Value:
 
 
 def _load_rows(
-    builder: Loading, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[HeapKind, Expr]
+    builder: Building, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[HeapKind, Expr]
 ) -> str:
     """The rows along the last axis of an array become lists: their numbers, in an array of the other axes."""
     emitter, heap = builder.emitter, builder.heap(item)
@@ -125,7 +112,7 @@ def _load_rows(
     return numbers.name
 
 
-def check_loaded(builder: Loading) -> None:
+def check_loaded(builder: Building) -> None:
     """Arguments whose lists may have been changed tell what they hold in the end: the build starts again."""
     written = written_by(builder, builder.emitter.blocks[0][builder.loaded_until :]) if builder.loaded else set()
     for given in builder.loaded:
@@ -160,7 +147,7 @@ def _place(at: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
 class Given:
     """The columns of one argument that holds lists."""
 
-    def __init__(self, builder: Loading, name: str) -> None:
+    def __init__(self, builder: Building, name: str) -> None:
         self.builder, self.name = builder, name
         self.names: list[str] = []
         self.first: dict[HeapKind, Expr] = {}

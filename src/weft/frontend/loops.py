@@ -14,6 +14,7 @@ from dataclasses import replace
 from weft.errors import ParallelError, Span, Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.blocks import escape_together
+from weft.frontend.building import Building
 from weft.frontend.choices import condition_value, evaluate_run
 from weft.frontend.core import SYNTHETIC, changes_type, steady, written_by
 from weft.frontend.emit import NeedConstant, Restart
@@ -25,7 +26,7 @@ from weft.frontend.mixed import Mixed, benign, note_mixed, read_as
 from weft.frontend.pragmas import PARALLEL
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.slots import apart
-from weft.frontend.statements import Statements, assign_target, execute_all
+from weft.frontend.statements import assign_target, execute_all
 from weft.frontend.strings import slot_text
 from weft.frontend.values import (
     MOST_COPIES,
@@ -62,13 +63,10 @@ from weft.ir.program import (
 from weft.ir.types import BOOL, INT, ScalarType
 
 
-class Loops(Statements):
+class Loops(Building):
     """Compound statements."""
 
     loops_open: tuple[object, ...] = ()  # one mark for each loop whose body is being executed, in all scopes
-
-    def as_run(self, value: Value) -> Value:
-        raise NotImplementedError
 
     # --- branches ---------------------------------------------------------------------------------------------------
 
@@ -241,7 +239,7 @@ class Loops(Statements):
         return Iterable(trips, lambda q: Scalar(Op("add", (lo, Op("mul", (step, q), INT)), INT)))
 
 
-def _merge_types(builder: Loops, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
+def _merge_types(builder: Building, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
     """A scalar of one type after one branch and of another after the other: remember which, for a return."""
     slot = builder.scope.slots[name]
     if slot.buffer is None or slot.buffer.rank or slot.tag is not None or slot.buffer.name in widened:
@@ -266,7 +264,7 @@ def _merge_types(builder: Loops, name: str, node: ast.If, condition: Expr, turn:
 
 
 def merge(
-    builder: Loops,
+    builder: Building,
     start: dict[str, Value],
     then: dict[str, Value],
     orelse: dict[str, Value],
@@ -296,12 +294,12 @@ def merge(
     builder.scope.values = result
 
 
-def _live_around(builder: Loops, node: ast.For | ast.While) -> set[str]:
+def _live_around(builder: Building, node: ast.For | ast.While) -> set[str]:
     """Names live where the body begins or where the loop is left."""
     return set(builder.scope.liveness.live_at_head(node) | builder.scope.liveness.live_after(node))
 
 
-def _settle(builder: Loops, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
+def _settle(builder: Building, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
     """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time),
     that of the value before if it has not.
     """
@@ -325,7 +323,7 @@ def _settle(builder: Loops, opened: list[str], body: list[ast.stmt], trips: Expr
         builder.scope.values[name] = Scalar(held)
 
 
-def _open_loop_slots(builder: Loops, names: set[str], node: ast.AST, body: list[ast.stmt]) -> list[str]:
+def _open_loop_slots(builder: Building, names: set[str], node: ast.AST, body: list[ast.stmt]) -> list[str]:
     swapped = _swapped_only(body, names)
     escape_together(builder, swapped)
     kept = []
@@ -338,7 +336,7 @@ def _open_loop_slots(builder: Loops, names: set[str], node: ast.AST, body: list[
     return kept + builder.open_slots(names - set(kept), node)
 
 
-def _flag_pair(builder: Loops, names: list[str]) -> None:
+def _flag_pair(builder: Building, names: list[str]) -> None:
     """An argument that a loop swaps with another array: a flag tells whether the names have changed places."""
     buffers = [slot.buffer for slot in (builder.scope.slots[name] for name in names) if slot.buffer is not None]
     pair = frozenset(buffer.name for buffer in buffers)
@@ -348,7 +346,7 @@ def _flag_pair(builder: Loops, names: list[str]) -> None:
         builder.swap_flags[pair] = flag.name
 
 
-def _swap_slot(builder: Loops, name: str, value: Array, node: ast.AST) -> None:
+def _swap_slot(builder: Building, name: str, value: Array, node: ast.AST) -> None:
     assert value.view is not None
     buffer = builder.emitter.buffers[value.view.buffer]
     for other, held in builder.scope.values.items():
@@ -358,7 +356,7 @@ def _swap_slot(builder: Loops, name: str, value: Array, node: ast.AST) -> None:
     builder.scope.slots[name] = Slot((hash((builder.scope.path, id(node))), name), buffer, swapped=True)
 
 
-def _frame(builder: Loops, node: ast.For | ast.While) -> LoopFrame:
+def _frame(builder: Building, node: ast.For | ast.While) -> LoopFrame:
     if not node.orelse or not _has_break(node.body):
         return LoopFrame()
     flag = builder.emitter.declare("completed", BOOL)
@@ -366,7 +364,7 @@ def _frame(builder: Loops, node: ast.For | ast.While) -> LoopFrame:
     return LoopFrame(flag.name)
 
 
-def _loop_else(builder: Loops, node: ast.For | ast.While, frame: LoopFrame) -> None:
+def _loop_else(builder: Building, node: ast.For | ast.While, frame: LoopFrame) -> None:
     if not node.orelse:
         return
     if frame.completed is None:
@@ -383,7 +381,7 @@ def _loop_else(builder: Loops, node: ast.For | ast.While, frame: LoopFrame) -> N
 
 
 def _loop_body(
-    builder: Loops, body: list[ast.stmt], frame: LoopFrame, there: frozenset[str] | set[str] = EMPTY
+    builder: Building, body: list[ast.stmt], frame: LoopFrame, there: frozenset[str] | set[str] = EMPTY
 ) -> None:
     builder.scope.loops.append(frame)
     around = builder.loops_open
@@ -401,7 +399,7 @@ def _loop_body(
     builder.scope.loops.pop()
 
 
-def _after_loop(builder: Loops, before: dict[str, Value], opened: list[str]) -> None:
+def _after_loop(builder: Building, before: dict[str, Value], opened: list[str]) -> None:
     """After a loop, names are slots or what they were before it."""
     values = dict(before)
     for name, slot in builder.scope.slots.items():
@@ -423,7 +421,7 @@ def _after_loop(builder: Loops, before: dict[str, Value], opened: list[str]) -> 
     builder.close_slots(opened)
 
 
-def _unrolled(builder: Loops, node: ast.For, value: Tuple) -> bool:
+def _unrolled(builder: Building, node: ast.For, value: Tuple) -> bool:
     """A loop over a tuple: its body once for each item."""
     if not value.items and not node.orelse:
         return True
@@ -442,7 +440,7 @@ def _unrolled(builder: Loops, node: ast.For, value: Tuple) -> bool:
     return True
 
 
-def for_each(builder: Loops, node: ast.For, run: Callable[[Callable[[Value], None]], None]) -> None:
+def for_each(builder: Building, node: ast.For, run: Callable[[Callable[[Value], None]], None]) -> None:
     """A loop that has no loop of its own: `run` visits each item, and what leaves the body is a jump."""
     carried = (builder._assigned(node.body) | set(target_names(node.target))) & _live_around(builder, node)
     opened = _open_loop_slots(builder, carried, node, node.body)
@@ -468,14 +466,14 @@ def for_each(builder: Loops, node: ast.For, run: Callable[[Callable[[Value], Non
     _loop_else(builder, node, frame)
 
 
-def _stopping(builder: Loops, block: Sequence[Node], label: str) -> None:
+def _stopping(builder: Building, block: Sequence[Node], label: str) -> None:
     """Emit a block that ends where a jump to the label is."""
     wanted = jump(label)
     for node in Interrupts(builder.emitter, lambda check: check.exception == wanted).run(tuple(block)):
         builder.emitter.emit(node)
 
 
-def _stays_inside(builder: Loops, node: ast.For) -> None:
+def _stays_inside(builder: Building, node: ast.For) -> None:
     """Iterations that run at once cannot be ended by one of them."""
     leaves: list[ast.stmt] = [n for n in _own_statements(node.body) if isinstance(n, ast.Break)]
     leaves += _returns(node.body)
@@ -486,14 +484,14 @@ def _stays_inside(builder: Loops, node: ast.For) -> None:
         raise ParallelError(span, f"`{word}` leaves a loop whose iterations are declared parallel", remedy)
 
 
-def _for_grid(builder: Loops, node: ast.For, value: Grid, names: tuple[str, ...]) -> None:
+def _for_grid(builder: Building, node: ast.For, value: Grid, names: tuple[str, ...]) -> None:
     ranges = tuple(_regular(builder, part) for part in value.ranges)
     if not names or not all(isinstance(part.step, Const) for part in ranges):
         raise builder.unsupported(node, "weft.map over this", "for i, j in weft.map[0:n, 0:m]: with constant steps")
     _for_ranges(builder, node, ranges, names)
 
 
-def _for_ranges(builder: Loops, node: ast.For, ranges: tuple[Range, ...], names: tuple[str, ...]) -> None:
+def _for_ranges(builder: Building, node: ast.For, ranges: tuple[Range, ...], names: tuple[str, ...]) -> None:
     """One loop for each range, the last innermost; what follows them is that of a single one."""
     emitter = builder.emitter
     span = emitter.span
@@ -533,7 +531,7 @@ def _for_ranges(builder: Loops, node: ast.For, ranges: tuple[Range, ...], names:
     _loop_else(builder, node, frame)
 
 
-def _keeps_variable(builder: Loops, name: str, node: ast.For, carried: set[str], nested: bool) -> bool:
+def _keeps_variable(builder: Building, name: str, node: ast.For, carried: set[str], nested: bool) -> bool:
     """Whether the variable of a loop needs memory: what the body does to it, or leaves in it, matters."""
     after = name in builder.scope.liveness.live_after(node)
     rebound = name in assigned(node.body)
@@ -541,7 +539,7 @@ def _keeps_variable(builder: Loops, name: str, node: ast.For, carried: set[str],
     return (after and leaves) or (rebound and name in carried) or name in builder.scope.slots
 
 
-def _must_have_run(builder: Loops, ran: Expr, name: str, node: ast.For) -> bool:
+def _must_have_run(builder: Building, ran: Expr, name: str, node: ast.For) -> bool:
     """A variable is set by the trips of a loop, and there may be none.  False if it may have no value."""
     if builder.scope.liveness.surely_read_after(node, name):
         builder.emitter.check(ran, "UnboundLocalError", _unbound_text(name))
@@ -553,7 +551,7 @@ def _must_have_run(builder: Loops, ran: Expr, name: str, node: ast.For) -> bool:
     return True
 
 
-def _regular(builder: Loops, value: Range) -> Range:
+def _regular(builder: Building, value: Range) -> Range:
     """Bounds that the loop cannot change, and a step known now if it can be."""
     step = value.step
     if not isinstance(step, Const):
@@ -567,7 +565,7 @@ def _regular(builder: Loops, value: Range) -> Range:
     return value
 
 
-def _ends_in_time(builder: Loops, hi: Expr, step: int) -> None:
+def _ends_in_time(builder: Building, hi: Expr, step: int) -> None:
     """The step behind the last one must not leave 64 bits; sizes are far from that."""
     if abs(step) < 2 or affine(hi) is not None:
         return
@@ -575,7 +573,7 @@ def _ends_in_time(builder: Loops, hi: Expr, step: int) -> None:
     builder.emitter.rarely_fails(Op("le" if step > 0 else "ge", (hi, limit), BOOL), "a range near the end of 64 bits")
 
 
-def _fixed(builder: Loops, dim: Dim, block: Block) -> Dim:
+def _fixed(builder: Building, dim: Dim, block: Block) -> Dim:
     """Bounds evaluated once: those that the body could change are kept in scalars."""
     reads = walk.domain_buffers((dim,))
     if not reads or not reads & written_by(builder, block):
@@ -583,7 +581,7 @@ def _fixed(builder: Loops, dim: Dim, block: Block) -> Dim:
     return replace(dim, lo=builder.emitter.snapshot(dim.lo, "lo"), hi=builder.emitter.snapshot(dim.hi, "hi"))
 
 
-def _last(builder: Loops, value: Range) -> Expr:
+def _last(builder: Building, value: Range) -> Expr:
     assert isinstance(value.step, Const)
     step = int(value.step.value.real)
     if step == 1:
@@ -594,7 +592,7 @@ def _last(builder: Loops, value: Range) -> Expr:
     return ix.add(value.lo, ix.mul(integer(step), ix.sub(trips, ONE)))
 
 
-def _bind_last(builder: Loops, name: str, value: Range, last: Expr, old: Value | None, node: ast.For) -> None:
+def _bind_last(builder: Building, name: str, value: Range, last: Expr, old: Value | None, node: ast.For) -> None:
     """The loop variable after the loop: its last value, or what it was if the loop did not run."""
     gap = _gap(value)
     if builder.emitter.assure(ix.sub(gap, ONE), "UnboundLocalError"):
@@ -618,7 +616,7 @@ def _bind_last(builder: Loops, name: str, value: Range, last: Expr, old: Value |
         builder.scope.values.pop(name, None)
 
 
-def _unset_after(builder: Loops, unset: set[str], value: Range, node: ast.For) -> None:
+def _unset_after(builder: Building, unset: set[str], value: Range, node: ast.For) -> None:
     """Names first bound inside the loop and used after it: the loop must have run, and have bound them."""
     sure = set_at_exit(node.body, only_breaks=False) | set(target_names(node.target))
     for name in sorted(unset):
@@ -632,7 +630,7 @@ def _unset_after(builder: Loops, unset: set[str], value: Range, node: ast.For) -
             _must_have_run(builder, Op("gt", (gap, ZERO), BOOL), name, node)
 
 
-def _for_items(builder: Loops, node: ast.For, value: Value) -> None:
+def _for_items(builder: Building, node: ast.For, value: Value) -> None:
     """A loop over anything else: trips 0, 1, ... and the item of each."""
     emitter = builder.emitter
     span = emitter.span
@@ -666,7 +664,7 @@ def _for_items(builder: Loops, node: ast.For, value: Value) -> None:
     _loop_else(builder, node, frame)
 
 
-def _watch_length(builder: Loops, node: ast.For, items: Iterable, frame: LoopFrame) -> None:
+def _watch_length(builder: Building, node: ast.For, items: Iterable, frame: LoopFrame) -> None:
     """A loop over a list whose length may change on the way: it ends where the list then ends, as in Python."""
     emitter = builder.emitter
     span = emitter.span
@@ -679,7 +677,7 @@ def _watch_length(builder: Loops, node: ast.For, items: Iterable, frame: LoopFra
         emitter.span = span
 
 
-def watch(builder: Loops, items: Iterable, body: Sequence[Node], node: ast.AST) -> None:
+def watch(builder: Building, items: Iterable, body: Sequence[Node], node: ast.AST) -> None:
     """A loop whose body changes how long it runs looks at that before each trip: the build starts again."""
     if (walk.expr_buffers(items.trips) | items.watches) & written_by(builder, body):
         builder.emitter.decisions.watched.add((builder.scope.path, id(node)))

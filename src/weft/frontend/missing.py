@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith
+from weft.frontend.building import Building
 from weft.frontend.core import (
-    Core,
     assign_parts,
     changes_kind,
     kept_items,
@@ -35,6 +35,7 @@ from weft.frontend.liveness import assigned
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import apart, assign_array, held_now, note_late, open_late
 from weft.frontend.source import parsed
+from weft.frontend.strings import kept_text
 from weft.frontend.values import Array, ItemType, Maybe, Object, Scalar, Text, Tuple, Value, describe
 from weft.frontend.writing import when
 from weft.ir.expr import Const, Expr, Read
@@ -66,7 +67,7 @@ def _named(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-class Missing(Core):
+class Missing(Building):
     """Variables that hold None or a number."""
 
     # --- what is known of names -------------------------------------------------------------------------------------
@@ -107,11 +108,8 @@ class Missing(Core):
         if isinstance(held, Scalar):
             return Maybe(there, Scalar(self._kept(held.expr, name)))
         if isinstance(held, Text):
-            return Maybe(there, self.kept_text(held, name))
+            return Maybe(there, kept_text(self, held, name))
         return Maybe(there, kept_items(self, held))
-
-    def kept_text(self, value: Text, name: str) -> Text:
-        raise NotImplementedError
 
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if not isinstance(value, Maybe):
@@ -164,28 +162,19 @@ class Missing(Core):
         write_number(self, name, slot, slot.buffer, value.expr)
         return self.scope.values[name]
 
-    def accepts(self, layout: ItemType, value: Value) -> bool:
-        raise NotImplementedError
 
-    def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
-        raise NotImplementedError
-
-    def assembled(self, layout: ItemType, numbers: Iterator[Expr], certain: bool = True) -> Value:
-        raise NotImplementedError
-
-
-def suppose(builder: Missing, names: set[str]) -> None:
+def suppose(builder: Building, names: set[str]) -> None:
     """The names are not None from here on."""
     builder.scope.known |= names - builder.scope.shared
 
 
-def forget(builder: Missing, nodes: list[ast.stmt]) -> None:
+def forget(builder: Building, nodes: list[ast.stmt]) -> None:
     """What the statements assign to may be None where they may have been left anywhere, or run more than once."""
     if builder.scope.known:
         builder.scope.known -= assigned(nodes)
 
 
-def name_value(builder: Missing, scope: Scope, name: str) -> Value:
+def name_value(builder: Building, scope: Scope, name: str) -> Value:
     """What a name denotes, as far as is known here."""
     value = scope.values[name]
     if isinstance(value, Maybe) and name in scope.known:
@@ -200,7 +189,7 @@ def name_value(builder: Missing, scope: Scope, name: str) -> Value:
     return value
 
 
-def may_be_unset(builder: Missing, scope: Scope, node: ast.Name) -> Exception:
+def may_be_unset(builder: Building, scope: Scope, node: ast.Name) -> Exception:
     """A variable may have no value where it is read: it starts as None, and Python takes over where it still is."""
     name = node.id
     if not may_start_unset(builder, scope, name):
@@ -212,12 +201,12 @@ def may_be_unset(builder: Missing, scope: Scope, node: ast.Name) -> Exception:
     return Restart()
 
 
-def may_start_unset(builder: Missing, scope: Scope, name: str) -> bool:
+def may_start_unset(builder: Building, scope: Scope, name: str) -> bool:
     """Whether a variable can start as None, which tells that it has no value."""
     return _is_outermost(scope) and name not in builder.emitter.decisions.unset and not builder.lent
 
 
-def none_comparison(builder: Missing, left: Value, right: Value, same: bool) -> Value | None:
+def none_comparison(builder: Building, left: Value, right: Value, same: bool) -> Value | None:
     """`left is right`, or is not, where one of them is None and the other may be."""
     for mine, other in ((left, right), (right, left)):
         if isinstance(mine, Maybe) and is_none(other):
@@ -226,7 +215,7 @@ def none_comparison(builder: Missing, left: Value, right: Value, same: bool) -> 
     return None
 
 
-def note_missing(builder: Missing, slot: Slot, value: Value) -> bool:
+def note_missing(builder: Building, slot: Slot, value: Value) -> bool:
     """Note that a slot holds None or such a value; False if there is no native form of that."""
     if isinstance(value, Scalar):
         builder.emitter.decisions.missing[slot.key] = 0
@@ -250,7 +239,7 @@ def note_missing(builder: Missing, slot: Slot, value: Value) -> bool:
     return True
 
 
-def assign_maybe(builder: Missing, name: str, slot: Slot, value: Value) -> None:
+def assign_maybe(builder: Building, name: str, slot: Slot, value: Value) -> None:
     """name = value, where a flag tells whether it is None."""
     there: Expr = Const(not is_none(value), BOOL)
     if isinstance(value, Maybe):
@@ -276,7 +265,7 @@ def assign_maybe(builder: Missing, name: str, slot: Slot, value: Value) -> None:
     builder.scope.values[name] = Maybe(Read(slot.there.name, (), BOOL), held)
 
 
-def _array_or_none(builder: Missing, name: str, slot: Slot, value: Value, there: Expr) -> Value:
+def _array_or_none(builder: Building, name: str, slot: Slot, value: Value, there: Expr) -> Value:
     """An array in memory that is there from the start."""
     if slot.buffer is None:
         open_late(builder, name, slot)
@@ -294,7 +283,7 @@ def _array_or_none(builder: Missing, name: str, slot: Slot, value: Value, there:
     return held_now(builder, name, slot)
 
 
-def _of_type(builder: Missing, name: str, slot: Slot, layout: ItemType, value: Value) -> Value:
+def _of_type(builder: Building, name: str, slot: Slot, layout: ItemType, value: Value) -> Value:
     """Anything that is made of numbers, as an item of a container is."""
     if is_none(value):
         numbers: list[Expr] = [Const(0, of) for of in types_in(layout)]
@@ -313,7 +302,7 @@ def _of_type(builder: Missing, name: str, slot: Slot, layout: ItemType, value: V
     return builder.assembled(layout, iter(reads))
 
 
-def _nothing(builder: Missing, name: str, slot: Slot, count: int) -> Value:
+def _nothing(builder: Building, name: str, slot: Slot, count: int) -> Value:
     """The memory of what there is not: zeros."""
     if count:
         slot.parts = slot.parts or part_slots(slot, count)
@@ -325,7 +314,7 @@ def _nothing(builder: Missing, name: str, slot: Slot, count: int) -> Value:
     return Scalar(Read(slot.buffer.name, (), slot.buffer.type))
 
 
-def _no_part(builder: Missing, name: str, part: Slot) -> Value:
+def _no_part(builder: Building, name: str, part: Slot) -> Value:
     if part.key in builder.emitter.decisions.missing:
         assign_maybe(builder, name, part, Object(None))
         return builder.scope.values[name]

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith
+from weft.frontend.building import Building
 from weft.frontend.emit import Restart
 from weft.frontend.items import either
 from weft.frontend.scope import Slot
-from weft.frontend.slots import ArraySlots
 from weft.frontend.values import Array, EitherType, Scalar, Value
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Op, Read, Var, integer
@@ -32,24 +32,12 @@ class Mixed:
     orelse: Expr
 
 
-class MixedNumbers(ArraySlots):
+class MixedNumbers(Building):
     """What is known of the types of numbers."""
 
-    undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
     # Scalar buffers that may hold a value whose own Python type is another than theirs, and the slots they are of.
-    widened: dict[str, tuple[int, str]]
-    mixed_exprs: dict[int, Mixed]
-    unsettled: dict[int, str]  # choices of which one side is such a buffer
-    _keep: list[Expr]
-
-    def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
-        raise NotImplementedError
-
-    decided: set[int]  # reads of numbers of which that is known, whatever else their variable may hold
 
     # --- integers in variables of floats ------------------------------------------------------------------------------
-
-    rounding: set[str]  # scalar buffers of floats that hold an integer, which may have been rounded
 
     def _is_long(self, value: Expr) -> Expr:
         """Whether a number is an integer of 64 bits."""
@@ -113,10 +101,8 @@ class MixedNumbers(ArraySlots):
         told = Read(slot.tag.name, (), BOOL)
         note_mixed(self, held, Mixed(told, arith.cast(replace(held), other), replace(held)))
 
-    firsts: dict[str, tuple[Read, Expr | None]]  # of tags: the number, and the one constant of the other type it may be
 
-
-def benign(builder: MixedNumbers, of: ScalarType, joined: ScalarType) -> bool:
+def benign(builder: Building, of: ScalarType, joined: ScalarType) -> bool:
     """Whether a value of type `of` may be shown to the user as a `joined`.
 
     NumPy's float64 is a Python float, until the caller gets to see one of which that is not known.
@@ -126,13 +112,13 @@ def benign(builder: MixedNumbers, of: ScalarType, joined: ScalarType) -> bool:
     return of.weak and of.dtype is joined.dtype and of.dtype.is_inexact
 
 
-def note_mixed(builder: MixedNumbers, expr: Expr, choice: Mixed) -> None:
+def note_mixed(builder: Building, expr: Expr, choice: Mixed) -> None:
     """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
     builder.mixed_exprs[id(expr)] = choice
     builder._keep.append(expr)  # its id must stay its own
 
 
-def note_choice(builder: MixedNumbers, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
+def note_choice(builder: Building, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
     """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
     if types_differ(builder, then, orelse):
         note_mixed(builder, chosen, Mixed(test, then, orelse))
@@ -143,9 +129,7 @@ def note_choice(builder: MixedNumbers, chosen: Expr, test: Expr, then: Expr, ore
         builder._keep.append(chosen)
 
 
-def note_computed(
-    builder: MixedNumbers, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]
-) -> Expr:
+def note_computed(builder: Building, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
     """Remember that what was computed from a choice between types is one too; gives back the result."""
     if not isinstance(result, Op):
         return result
@@ -174,12 +158,12 @@ def note_computed(
     return result
 
 
-def types_differ(builder: MixedNumbers, first: Expr, second: Expr) -> bool:
+def types_differ(builder: Building, first: Expr, second: Expr) -> bool:
     """Whether a choice between two values is one between types."""
     return first.type != second.type or id(first) in builder.mixed_exprs or id(second) in builder.mixed_exprs
 
 
-def held_choice(builder: MixedNumbers, held: Read, choice: Mixed) -> Read:
+def held_choice(builder: Building, held: Read, choice: Mixed) -> Read:
     """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
     lost = builder.lost(choice.then) or builder.lost(choice.orelse)
     if types_differ(builder, choice.then, choice.orelse):
@@ -190,7 +174,7 @@ def held_choice(builder: MixedNumbers, held: Read, choice: Mixed) -> Read:
     return held
 
 
-def _held_sides(builder: MixedNumbers, held: Read, choice: Mixed) -> Mixed:
+def _held_sides(builder: Building, held: Read, choice: Mixed) -> Mixed:
     sides: list[Expr] = []
     for side in (choice.then, choice.orelse):
         lost, inner = builder.lost(side), builder.mixed_exprs.get(id(side))
@@ -202,13 +186,13 @@ def _held_sides(builder: MixedNumbers, held: Read, choice: Mixed) -> Mixed:
     return Mixed(builder.emitter.snapshot(choice.test, "test"), *sides)
 
 
-def _kinds(builder: MixedNumbers, value: Expr) -> list[Expr]:
+def _kinds(builder: Building, value: Expr) -> list[Expr]:
     """The values that a number is a choice between, each of one type; itself if it is none."""
     choice = builder.mixed_exprs.get(id(value))
     return [value] if choice is None else _kinds(builder, choice.then) + _kinds(builder, choice.orelse)
 
 
-def kinds_of(builder: MixedNumbers, value: Expr) -> list[ScalarType]:
+def kinds_of(builder: Building, value: Expr) -> list[ScalarType]:
     """The types that a number may be of; what was lost of them is found out in the next build."""
     show(builder, value)
     kinds = _kinds(builder, value)
@@ -224,7 +208,7 @@ def kinds_of(builder: MixedNumbers, value: Expr) -> list[ScalarType]:
     return list(dict.fromkeys(part.type for part in kinds))
 
 
-def read_as(builder: MixedNumbers, slot: Slot, of: ScalarType) -> Expr:
+def read_as(builder: Building, slot: Slot, of: ScalarType) -> Expr:
     """The number in a slot, where it is known to be of this type."""
     assert slot.buffer is not None
     held = Read(slot.buffer.name, (), slot.buffer.type)
@@ -234,7 +218,7 @@ def read_as(builder: MixedNumbers, slot: Slot, of: ScalarType) -> Expr:
     return arith.cast(held, of)
 
 
-def show(builder: MixedNumbers, value: Expr) -> None:
+def show(builder: Building, value: Expr) -> None:
     """The user gets to see of which type a number is: floats of Python and of NumPy are told apart from now on."""
     decisions = builder.emitter.decisions
     if not decisions.exact and id(value) not in builder.mixed_exprs and may_be_python(builder, value):
@@ -242,7 +226,7 @@ def show(builder: MixedNumbers, value: Expr) -> None:
         raise Restart
 
 
-def note_held(builder: MixedNumbers, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
+def note_held(builder: Building, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
     """A number is written to a buffer: what is not known of its type is not known there either, and if the buffer
     is one of floats, integers of many digits are rounded."""
     if may_be_python(builder, value):
@@ -258,7 +242,7 @@ def note_held(builder: MixedNumbers, value: Expr, buffer: Buffer, slot: Slot | N
             raise Restart  # it was read before as if it were exact
 
 
-def hold_integers(builder: MixedNumbers, value: Expr) -> None:
+def hold_integers(builder: Building, value: Expr) -> None:
     """What a buffer of floats holds is used as the integer that it was: it has not been rounded, or Python runs."""
     if not isinstance(value, Read) or value.buffer not in builder.rounding or not value.type.dtype.is_inexact:
         return
@@ -269,7 +253,7 @@ def hold_integers(builder: MixedNumbers, value: Expr) -> None:
         builder.emitter.rarely_fails(test, "an integer beyond 53 bits in a variable of floats")
 
 
-def of_either(builder: MixedNumbers, of: EitherType, number: Expr, told: Expr) -> Expr:
+def of_either(builder: Building, of: EitherType, number: Expr, told: Expr) -> Expr:
     """An item that is of one of two types: a choice by what is told of it."""
     held: Expr = replace(number)
     one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
@@ -277,14 +261,14 @@ def of_either(builder: MixedNumbers, of: EitherType, number: Expr, told: Expr) -
     return held
 
 
-def from_either(builder: MixedNumbers, value: Expr) -> bool:
+def from_either(builder: Building, value: Expr) -> bool:
     """Whether a number is of one of two types that its own has room for: it comes from a container."""
     if not value.type.weak or id(value) not in builder.mixed_exprs:
         return False
     return either({part.type for part in _kinds(builder, value)}) is not None
 
 
-def refuse_two_results(builder: MixedNumbers, left: Value, right: Value, node: ast.AST) -> None:
+def refuse_two_results(builder: Building, left: Value, right: Value, node: ast.AST) -> None:
     """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
 
     Integers compare by their values.
@@ -302,7 +286,7 @@ def refuse_two_results(builder: MixedNumbers, left: Value, right: Value, node: a
             raise builder.unsupported(node, reason, "use int() or float()", left=left, right=right)
 
 
-def keep_in_range(builder: MixedNumbers, value: Scalar, base: Array) -> None:
+def keep_in_range(builder: Building, value: Scalar, base: Array) -> None:
     """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
     if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
         low, high = arith.limits(base.type.dtype)
@@ -311,7 +295,7 @@ def keep_in_range(builder: MixedNumbers, value: Scalar, base: Array) -> None:
         builder.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
 
 
-def may_be_python(builder: MixedNumbers, expr: Expr) -> bool:
+def may_be_python(builder: Building, expr: Expr) -> bool:
     """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
     if expr.type.weak or id(expr) in builder.decided:
         return False
@@ -320,14 +304,14 @@ def may_be_python(builder: MixedNumbers, expr: Expr) -> bool:
     return bool(unsure) and builder._all_may_be_python(expr)
 
 
-def type_may_differ(builder: MixedNumbers, expr: Expr, of: ScalarType) -> bool:
+def type_may_differ(builder: Building, expr: Expr, of: ScalarType) -> bool:
     """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
     kinds = _kinds(builder, expr)
     known = len(kinds) == 1 or all(benign(builder, part.type, of) for part in kinds)
     return not known or any(builder.lost(part) is not None for part in kinds)
 
 
-def hold_whole(builder: MixedNumbers, value: Expr, of: ScalarType) -> None:
+def hold_whole(builder: Building, value: Expr, of: ScalarType) -> None:
     """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
 
     0.0 is a number of float32, 0.1 is none.
@@ -344,7 +328,7 @@ def hold_whole(builder: MixedNumbers, value: Expr, of: ScalarType) -> None:
         raise Unsupported(builder.emitter.span, reason, "convert it, as in np.float32(0.1)")
 
 
-def _is_other(builder: MixedNumbers, value: Expr, of: ScalarType) -> Expr:
+def _is_other(builder: Building, value: Expr, of: ScalarType) -> Expr:
     """Whether a number is of another type than a slot's own."""
     choice = builder.mixed_exprs.get(id(value))
     if choice is None:
@@ -352,20 +336,20 @@ def _is_other(builder: MixedNumbers, value: Expr, of: ScalarType) -> Expr:
     return arith.select(choice.test, _is_other(builder, choice.then, of), _is_other(builder, choice.orelse, of))
 
 
-def tell_type(builder: MixedNumbers, buffer: str) -> None:
+def tell_type(builder: Building, buffer: str) -> None:
     """Build again with a tag that tells of which type the number in a buffer is."""
     builder.emitter.decisions.tagged.setdefault(builder.widened[buffer], None)
     raise Restart
 
 
-def _is_too_dear(builder: MixedNumbers, value: Expr, of: ScalarType) -> bool:
+def _is_too_dear(builder: Building, value: Expr, of: ScalarType) -> bool:
     """Whether a tag would keep a table from being tiled: in nested loops `best = h`, with an `h` that is
     `max(0.0, t[i, j])`, counts as NumPy's."""
     floats = all(part.type.dtype is of.dtype and of.dtype.is_inexact for part in _kinds(builder, value))
     return floats and len(builder.emitter.dims) > 1 and isinstance(value, Read) and id(value) in builder.mixed_exprs
 
 
-def _note_first(builder: MixedNumbers, tag: str, value: Expr, held: Read) -> None:
+def _note_first(builder: Building, tag: str, value: Expr, held: Read) -> None:
     is_other = _is_other(builder, value, held.type)
     if isinstance(is_other, Const) and not is_other.value:
         return
@@ -374,7 +358,7 @@ def _note_first(builder: MixedNumbers, tag: str, value: Expr, held: Read) -> Non
     builder.firsts[tag] = (held, first if known is None or known[1] == first else None)
 
 
-def tested_late(builder: MixedNumbers, test: Expr) -> Expr:
+def tested_late(builder: Building, test: Expr) -> Expr:
     """tag  -->  told = False; if number == first: told = tag
 
     A tag that a loop computes is looked for only if the number is still, or again, the constant it began with.
@@ -391,7 +375,7 @@ def tested_late(builder: MixedNumbers, test: Expr) -> Expr:
     return Read(told.name, (), BOOL)
 
 
-def slot_number(builder: MixedNumbers, slot: Slot) -> Scalar:
+def slot_number(builder: Building, slot: Slot) -> Scalar:
     """The number in a slot that no name stands for: by its tag, if it may be of two types."""
     assert slot.buffer is not None
     held = Read(slot.buffer.name, (), slot.buffer.type)

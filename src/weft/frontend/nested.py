@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, blocks, growing, inner_dicts
-from weft.frontend.blocks import Blocks, array_at, array_layout, array_now, array_number
-from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
+from weft.frontend.blocks import array_at, array_layout, array_now, array_number
+from weft.frontend.building import Building
+from weft.frontend.emit import Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
 from weft.frontend.inner_dicts import dict_at, table_number
 from weft.frontend.items import (
@@ -113,16 +114,8 @@ def reserve(emitter: Emitter, heap: Heap, rows: Expr, total: Expr) -> tuple[Expr
     return base, start
 
 
-class Nested(Blocks):
+class Nested(Building):
     """Lists in containers."""
-
-    #: The memory of the lists that containers hold, by what they hold themselves.
-    heaps: dict[HeapKind, Heap]
-    #: The memory of the objects that containers hold, by their class: a column for each number of an attribute.
-    pools: dict[type, Growing]
-
-    def object_type(self, value: Struct) -> ItemType | None:
-        raise NotImplementedError
 
     def heap(self, item: HeapKind) -> Heap:
         found = self.heaps.get(item)
@@ -161,7 +154,6 @@ class Nested(Blocks):
     # --- containers of which nothing is known yet -------------------------------------------------------------------
 
     pending: Unsupported | None = None
-    _before: Decisions
 
     # --- from values to numbers and back ----------------------------------------------------------------------------
 
@@ -276,12 +268,8 @@ class Nested(Blocks):
         """Whether a list has a name, or is part of something that has."""
         return row_of(value) is not None or any(True for _ in names_of(self, value))
 
-    #: Memory of lists of lists: the argument it is of, or the expression that made it.
-    rows_of_argument: dict[str, str]
-    row_sites: dict[str, tuple[int, str]]
 
-
-def resolved(builder: Nested, layout: ItemType | None) -> ItemType | None:
+def resolved(builder: Building, layout: ItemType | None) -> ItemType | None:
     """A type with what is known by now of lists that were empty at first."""
     if isinstance(layout, tuple):
         parts = tuple(resolved(builder, part) for part in layout)
@@ -302,7 +290,7 @@ def resolved(builder: Nested, layout: ItemType | None) -> ItemType | None:
     return ListOf(resolved(builder, item), layout.site)
 
 
-def _by_kinds(builder: Nested, value: Value) -> ItemType | None:
+def _by_kinds(builder: Building, value: Value) -> ItemType | None:
     """The type of an item with a number in it that is of one of two types; None if there is none such."""
     if isinstance(value, Tuple) and not value.is_list:
         parts = [_by_kinds(builder, item) for item in value.items]
@@ -325,7 +313,7 @@ def _by_kinds(builder: Nested, value: Value) -> ItemType | None:
     return found
 
 
-def _float_or_back(builder: Nested, value: Expr) -> bool:
+def _float_or_back(builder: Building, value: Expr) -> bool:
     """Whether a number is a float or an integer by a known test: Python takes the integers, as of an empty sum."""
     mixed = builder.mixed_exprs.get(id(value))
     if mixed is None or {mixed.then.type, mixed.orelse.type} != {INT, FLOAT} or value.type != FLOAT:
@@ -337,7 +325,7 @@ def _float_or_back(builder: Nested, value: Expr) -> bool:
     return True
 
 
-def _tell_option(builder: Nested, layout: ItemType, other: ItemType | None) -> None:
+def _tell_option(builder: Building, layout: ItemType, other: ItemType | None) -> None:
     """A list that was made of None gets something else: build again with room for that."""
     inner = other.item if isinstance(other, OptionOf) else other
     if not isinstance(layout, OptionOf) or layout.site is None or inner is None:
@@ -349,7 +337,7 @@ def _tell_option(builder: Nested, layout: ItemType, other: ItemType | None) -> N
         raise Restart
 
 
-def _fill_gaps(builder: Nested, layout: ItemType | None, other: ItemType | None) -> None:
+def _fill_gaps(builder: Building, layout: ItemType | None, other: ItemType | None) -> None:
     if isinstance(layout, tuple) and isinstance(other, tuple):
         for part, more in zip(layout, other):
             _fill_gaps(builder, part, more)
@@ -368,11 +356,11 @@ def _fill_gaps(builder: Nested, layout: ItemType | None, other: ItemType | None)
         raise Restart
 
 
-def untyped(builder: Nested, node: ast.AST | None, reason: str) -> Untyped:
+def untyped(builder: Building, node: ast.AST | None, reason: str) -> Untyped:
     return Untyped(builder.at(node), reason, "put something into it first")
 
 
-def skips(builder: Nested, problem: Unsupported) -> bool:
+def skips(builder: Building, problem: Unsupported) -> bool:
     """Whether a statement that cannot be built is skipped: a later one may tell what a container holds."""
     if builder.pending is None:
         if not isinstance(problem, Untyped):
@@ -382,13 +370,13 @@ def skips(builder: Nested, problem: Unsupported) -> bool:
     return True
 
 
-def learn(builder: Nested) -> None:
+def learn(builder: Building) -> None:
     """An attempt with skipped statements has found out something about containers: that alone is kept."""
     if builder.pending is not None:
         without_guesses(builder._before, builder.emitter.decisions)
 
 
-def _optional_numbers(builder: Nested, layout: OptionOf, value: Value) -> list[Expr]:
+def _optional_numbers(builder: Building, layout: OptionOf, value: Value) -> list[Expr]:
     nothing: list[Expr] = [Const(0, of) for of in types_in(layout.item)]
     if layout.item is None or is_none(value):
         return [Const(False, BOOL), *nothing]
@@ -402,7 +390,7 @@ def _optional_numbers(builder: Nested, layout: OptionOf, value: Value) -> list[E
     return [there, *(part.value for part in held)]
 
 
-def row_number(builder: Nested, layout: ListOf, value: Value) -> Expr:
+def row_number(builder: Building, layout: ListOf, value: Value) -> Expr:
     """The number of a list among those of its kind; a new list gets one."""
     known = row_of(value)
     if known is not None:
@@ -413,7 +401,7 @@ def row_number(builder: Nested, layout: ListOf, value: Value) -> Expr:
     return builder.new_row(layout.item, value)
 
 
-def as_row(builder: Nested, value: Value) -> Value:
+def as_row(builder: Building, value: Value) -> Value:
     """A list with memory of its own as one among others; an empty one of which nothing is known stays as it is."""
     layout = builder.layout(value)
     if not isinstance(layout, ListOf):
@@ -423,7 +411,7 @@ def as_row(builder: Nested, value: Value) -> Value:
     return list_at(builder.heap(layout.item), builder.new_row(layout.item, value), layout.item)
 
 
-def _part_number(builder: Nested, item: ItemType, value: Array, at: Expr) -> Expr:
+def _part_number(builder: Building, item: ItemType, value: Array, at: Expr) -> Expr:
     """The number of an item of a list: itself, or that of a new list."""
     if value.rank == 1:
         return value.element((at,))
@@ -432,12 +420,12 @@ def _part_number(builder: Nested, item: ItemType, value: Array, at: Expr) -> Exp
     return builder.new_row(item.item, inner)
 
 
-def _put(builder: Nested, heap: Heap, place: Expr, numbers: list[Expr]) -> None:
+def _put(builder: Building, heap: Heap, place: Expr, numbers: list[Expr]) -> None:
     for name, number in zip(heap.cells.data, numbers):
         builder.emitter.assign((), name, (place,), number)
 
 
-def index_at_run_time(builder: Nested, value: Tuple) -> None:
+def index_at_run_time(builder: Building, value: Tuple) -> None:
     """A list that exists at compile time only is indexed by what the run time knows: it needs memory."""
     names = {place for place in names_of(builder, value) if place not in builder.emitter.decisions.indexed}
     if names and value.is_list and builder.layout(value) is not None:
@@ -445,11 +433,11 @@ def index_at_run_time(builder: Nested, value: Tuple) -> None:
         raise Restart
 
 
-def is_indexed(builder: Nested, name: str) -> bool:
+def is_indexed(builder: Building, name: str) -> bool:
     return (builder.scope.path, name) in builder.emitter.decisions.indexed
 
 
-def _refuse_parts(builder: Nested, value: Value) -> None:
+def _refuse_parts(builder: Building, value: Value) -> None:
     """An argument, or a part of another list, would be known under two names."""
     view = value.view if isinstance(value, Array) else None
     buffer = None if view is None else builder.emitter.buffers[view.buffer]
@@ -461,7 +449,7 @@ def _refuse_parts(builder: Nested, value: Value) -> None:
         raise builder.unsupported(None, "a part of an argument in a container", "put a copy there")
 
 
-def _in_another(builder: Nested, value: Value) -> bool:
+def _in_another(builder: Building, value: Value) -> bool:
     """Whether a tuple or object that has a name holds a list."""
     identity = _memory_of(builder, value)
 
@@ -481,7 +469,7 @@ def _in_another(builder: Nested, value: Value) -> bool:
     return any(holds(other) for other in values if other is not value)
 
 
-def _memory_of(builder: Nested, part: object) -> str | None:
+def _memory_of(builder: Building, part: object) -> str | None:
     """What two names of one list have in common, also of one that does not fill the memory that it is in."""
     if isinstance(part, Array) and part.is_list and part.view is not None and row_of(part) is None:
         buffer = builder.emitter.buffers[part.view.buffer]
@@ -489,7 +477,7 @@ def _memory_of(builder: Nested, part: object) -> str | None:
     return builder.identity(part) if isinstance(part, (Array, Records, Tuple)) else None
 
 
-def names_of(builder: Nested, value: Value) -> Iterator[tuple[int, str]]:
+def names_of(builder: Building, value: Value) -> Iterator[tuple[int, str]]:
     held = _memory_of(builder, value)
     for scope in builder._scopes():
         for name, other in scope.values.items():
@@ -497,17 +485,17 @@ def names_of(builder: Nested, value: Value) -> Iterator[tuple[int, str]]:
                 yield (scope.path, name)
 
 
-def has_escaped(builder: Nested, value: Value) -> bool:
+def has_escaped(builder: Building, value: Value) -> bool:
     """Whether all names of a list are known to be put into containers: it is one among others, or still empty."""
     names = set(names_of(builder, value))
     return bool(names) and names <= builder.emitter.decisions.escaping
 
 
-def escapes(builder: Nested, name: str) -> bool:
+def escapes(builder: Building, name: str) -> bool:
     return (builder.scope.path, name) in builder.emitter.decisions.escaping
 
 
-def rows_change(builder: Nested, value: Value) -> None:
+def rows_change(builder: Building, value: Value) -> None:
     """A row of a list of lists gets or loses items, or is put elsewhere: its rows are lists of their own then."""
     names: list[str] = []
     if isinstance(value, Array) and value.view is not None:
@@ -525,20 +513,20 @@ def rows_change(builder: Nested, value: Value) -> None:
             raise Restart
 
 
-def share_rows(builder: Nested, value: Array) -> None:
+def share_rows(builder: Building, value: Array) -> None:
     """A list of lists is copied: the copy holds the very rows, which are lists of their own then."""
     if value.is_list and value.rank > 1 and value.view is not None:
         rows_change(builder, value)
         raise builder.unsupported(None, "a copy of a list of lists, which shares its rows", "copy the rows, too")
 
 
-def keep_rows(builder: Nested, value: Value) -> None:
+def keep_rows(builder: Building, value: Value) -> None:
     """Rows that another list gets are lists of their own: Python would tell copies of them from themselves."""
     if isinstance(value, Records) or (isinstance(value, Array) and value.is_list):
         rows_change(builder, value)
 
 
-def packed(builder: Nested, heap: Heap) -> list[Array]:
+def packed(builder: Building, heap: Heap) -> list[Array]:
     """Where each list begins, and where the last one ends; then the items of all, one list after the other."""
     emitter = builder.emitter
     rows, cells = Cells(emitter, heap.rows), Cells(emitter, heap.cells)

@@ -11,7 +11,8 @@ import ast
 from typing import Any
 
 from weft.frontend import ragged
-from weft.frontend.arguments import Arguments
+from weft.frontend.building import Building
+from weft.frontend.instances import note_hidden
 from weft.frontend.loading import Given
 from weft.frontend.specs import TextSpec, is_single, numbered_spec, plain_spec
 from weft.frontend.strings import key_numbers
@@ -24,21 +25,7 @@ from weft.ir.types import INT
 NUMBERED = "$"
 
 
-class NumberedArguments(Arguments):
-    """Arguments that hold strings."""
-
-    columns_given: set[str]
-    specs: tuple[Any, ...]
-    hidden: dict[Any, Any]
-
-    def parameter(self, name: str, kind: Any, sample: Any, position: int) -> tuple[Value, Any]:
-        raise NotImplementedError
-
-    def note_hidden(self, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
-        raise NotImplementedError
-
-
-def with_strings(builder: NumberedArguments, base: Instance, node: ast.AST) -> Value | None:
+def with_strings(builder: Building, base: Instance, node: ast.AST) -> Value | None:
     """The value of an argument with strings in it; None if it is another one."""
     kind = numbered_spec(base.sample)
     if kind is None or base.path or builder.entry is not None:
@@ -74,8 +61,8 @@ def with_strings(builder: NumberedArguments, base: Instance, node: ast.AST) -> V
     builder.columns_given.update(data)
     if given.first:
         builder.loaded.append(Loaded(title, columns[0], "", tuple(given.first), given.first))
-    builder.note_hidden(base, (f"{NUMBERED}{template}",), plain_spec(kind), columns, value)
-    builder.note_hidden(base, (NUMBERED,), TextSpec("str", many=True), params, names)
+    note_hidden(builder, base, (f"{NUMBERED}{template}",), plain_spec(kind), columns, value)
+    note_hidden(builder, base, (NUMBERED,), TextSpec("str", many=True), params, names)
     return value
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import ast
 
+from weft.frontend.building import Building
 from weft.frontend.constants import constant_bool
 from weft.frontend.dicts import keep_size, numbers_of_key, refuse_missing, will_shrink
 from weft.frontend.nested import untyped
 from weft.frontend.setorder import table_of
-from weft.frontend.transposed import Transposed
 from weft.frontend.values import Dict, Method, Object, Tuple, Value
 from weft.frontend.writing import repeat, variable
 from weft.ir.expr import ONE, ZERO, Const, Op
 from weft.ir.types import BOOL, INT
 
 
-class OrderedDicts(Transposed):
+class OrderedDicts(Building):
     """What an OrderedDict has of its own."""
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -36,14 +36,14 @@ class OrderedDicts(Transposed):
         return super()._call_method(function, args, kwargs, node)
 
 
-def _at_end(builder: OrderedDicts, args: list[Value], node: ast.AST) -> bool:
+def _at_end(builder: Building, args: list[Value], node: ast.AST) -> bool:
     """The argument `last`."""
     if len(args) > 1:
         raise builder.unsupported(node, "these arguments of a method of OrderedDict")
     return constant_bool(args[0] if args else None, builder.emitter, True)
 
 
-def _move_to_end(builder: OrderedDicts, base: Dict, args: list[Value], node: ast.AST) -> Value:
+def _move_to_end(builder: Building, base: Dict, args: list[Value], node: ast.AST) -> Value:
     if not _at_end(builder, args[1:], node):
         raise builder.unsupported(node, "move_to_end(last=False)", "put the entries into a new dict")
     will_shrink(builder, base, node)
@@ -61,7 +61,7 @@ def _move_to_end(builder: OrderedDicts, base: Dict, args: list[Value], node: ast
     return Object(None)
 
 
-def _take_item(builder: OrderedDicts, base: Dict, args: list[Value], node: ast.AST) -> Value:
+def _take_item(builder: Building, base: Dict, args: list[Value], node: ast.AST) -> Value:
     at_end = _at_end(builder, args, node)
     will_shrink(builder, base, node)
     if base.table is None or base.key is None or base.item is None:

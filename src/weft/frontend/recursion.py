@@ -13,18 +13,18 @@ around it become parameters.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Union
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.blocks import array_at, array_layout
+from weft.frontend.building import Building
 from weft.frontend.closures import owner_of, standing_alone, surroundings, varying_parameters
 from weft.frontend.core import is_list
 from weft.frontend.dicts import unlike_additions
 from weft.frontend.emit import Decisions, Restart
-from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.held import (
     Held,
@@ -62,7 +62,7 @@ from weft.frontend.recursive_results import (
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
-from weft.frontend.strings import BYTE, is_text, materialised_text, text_numbers
+from weft.frontend.strings import BYTE, is_text, kept_text, materialised_text, text_numbers
 from weft.frontend.textpool import CODE, Literals, TextPool
 from weft.frontend.values import (
     Array,
@@ -94,7 +94,7 @@ from weft.ir.walk import buffers_written, leaves, linear_in, map_block, map_sub_
 from weft.records import dataclass
 
 if TYPE_CHECKING:
-    from weft.frontend.builder import Builder, Built
+    from weft.frontend.builder import Builder
 
 #: A function: its file and the place of its definition.
 Key = tuple[str, int, int]
@@ -229,15 +229,8 @@ def _told(body: Block, table: Mapping[str, Program], changed: Mapping[str, froze
     return map_block(body, tell)
 
 
-class Recursion(Expressions):
+class Recursion(Building):
     """`invoke` and what it needs."""
-
-    functions: Functions
-    active: list[Key]  # the functions whose bodies are being executed, the outermost first
-
-    def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
-        """A program of its own for a function, sharing the functions of this build."""
-        raise NotImplementedError
 
     def _looked_up(self, value: Value) -> Value:
         """What a call has given, now that it is known which arrays these are."""
@@ -253,84 +246,78 @@ class Recursion(Expressions):
     def lends_memory(self) -> bool:
         return bool(self.functions.recursive)
 
-    def text_result(self, value: Value) -> Out | None:
-        """A string that a recursive function returns; None if the value is none, or Python is the caller."""
-        if self.entry is None or not is_text(value):
-            return None
-        text = self.text(value)
-        named = f"weft:{text.kind}"
-        if named not in TEXT_RESULTS:
-            return None
-        share_texts(self)
-        parts = []
-        for name, number in zip(("start", "length"), text_numbers(self, text)):
-            parts.append(self.emitter.declare(name, INT).name)
-            self.emitter.assign((), parts[-1], (), number)
-        return TupleOut(tuple(map(ScalarOut, parts)), named=named)
 
-    #: Of kinds of lists of numbers: how many there were at the start, and how many numbers in them.
-    marks: dict[ItemType, tuple[Expr, Expr]]
-    row_params: list[tuple[ItemType, Expr]]  # lists that are parameters: what they hold, and their numbers
-
-    kinds_given: tuple[Kind, ...]
-
-    def list_result(self, value: Value, node: ast.AST) -> str | None:
-        """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
-        whole = isinstance(value, Array) and value.rank > 0
-        if self.entry is None or not (is_list(value) or isinstance(value, Struct) or whole):
-            return None
-        home = self.active[0]
-        if home not in self.functions.listing:
-            self.functions.listing.add(home)
-            raise Restart
-        layout = self.layout(value)
-        known = isinstance(layout, (ArrayOf, ObjectType)) or (
-            isinstance(layout, ListOf) and (layout.item is not None or layout.site is not None)
-        )
-        if not isinstance(layout, (ListOf, ArrayOf, ObjectType)) or not known:
-            raise self.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
-        if isinstance(layout, ListOf):
-            _listed(self, value, layout, node)
-        if with_texts(layout):
-            share_texts(self)
-        number = self.emitter.declare("result", INT)
-        self.emitter.assign((), number.name, (), self.numbers(layout, value)[0])
-        self.row_results[number.name] = layout
-        return number.name
-
-    def optional_result(self, out: Out) -> Out:
-        """A result of a function that returns None on some paths: whether there is a value, and the value."""
-        _release(self, out)
-        optional = None if self.entry is None else self.entry.optional
-        if optional is None:
-            return out
-        there = self.emitter.declare("there", BOOL)
-        self.emitter.assign((), there.name, (), Const(not isinstance(out, NoneOut), BOOL))
-        value = self._blank(optional.held) if isinstance(out, NoneOut) else out
-        return TupleOut((ScalarOut(there.name), value), named=MAYBE)
-
-    def _blank(self, template: Template) -> Out:
-        """Something in place of a value that is not there."""
-        if isinstance(template, tuple):
-            return TupleOut(tuple(map(self._blank, template)))
-        if template is None or isinstance(template, Optional):
-            return NoneOut()
-        if isinstance(template, TextType):
-            parts = tuple(self._blank(INT) for _ in range(2))
-            return TupleOut(parts, named=next(name for name, of in TEXT_RESULTS.items() if of == template))
-        of = INT if isinstance(template, Row) else template
-        number = self.emitter.declare("nothing", of)
-        self.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
-        if isinstance(template, Row):
-            self.row_results[number.name] = template.layout
-        return ScalarOut(number.name)
-
-    #: Of the scalars that are results: what kind of list or object they are the number of.
-    row_results: dict[str, ItemType]
-    entry: Entry | None
+def text_result(builder: Building, value: Value) -> Out | None:
+    """A string that a recursive function returns; None if the value is none, or Python is the caller."""
+    if builder.entry is None or not is_text(value):
+        return None
+    text = builder.text(value)
+    named = f"weft:{text.kind}"
+    if named not in TEXT_RESULTS:
+        return None
+    share_texts(builder)
+    parts = []
+    for name, number in zip(("start", "length"), text_numbers(builder, text)):
+        parts.append(builder.emitter.declare(name, INT).name)
+        builder.emitter.assign((), parts[-1], (), number)
+    return TupleOut(tuple(map(ScalarOut, parts)), named=named)
 
 
-def is_recursive(builder: Recursion, key: Key) -> bool:
+def list_result(builder: Building, value: Value, node: ast.AST) -> str | None:
+    """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
+    whole = isinstance(value, Array) and value.rank > 0
+    if builder.entry is None or not (is_list(value) or isinstance(value, Struct) or whole):
+        return None
+    home = builder.active[0]
+    if home not in builder.functions.listing:
+        builder.functions.listing.add(home)
+        raise Restart
+    layout = builder.layout(value)
+    known = isinstance(layout, (ArrayOf, ObjectType)) or (
+        isinstance(layout, ListOf) and (layout.item is not None or layout.site is not None)
+    )
+    if not isinstance(layout, (ListOf, ArrayOf, ObjectType)) or not known:
+        raise builder.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
+    if isinstance(layout, ListOf):
+        _listed(builder, value, layout, node)
+    if with_texts(layout):
+        share_texts(builder)
+    number = builder.emitter.declare("result", INT)
+    builder.emitter.assign((), number.name, (), builder.numbers(layout, value)[0])
+    builder.row_results[number.name] = layout
+    return number.name
+
+
+def _blank(builder: Building, template: Template) -> Out:
+    """Something in place of a value that is not there."""
+    if isinstance(template, tuple):
+        return TupleOut(tuple(_blank(builder, part) for part in template))
+    if template is None or isinstance(template, Optional):
+        return NoneOut()
+    if isinstance(template, TextType):
+        parts = tuple(_blank(builder, INT) for _ in range(2))
+        return TupleOut(parts, named=next(name for name, of in TEXT_RESULTS.items() if of == template))
+    of = INT if isinstance(template, Row) else template
+    number = builder.emitter.declare("nothing", of)
+    builder.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
+    if isinstance(template, Row):
+        builder.row_results[number.name] = template.layout
+    return ScalarOut(number.name)
+
+
+def optional_result(builder: Building, out: Out) -> Out:
+    """A result of a function that returns None on some paths: whether there is a value, and the value."""
+    _release(builder, out)
+    optional = None if builder.entry is None else builder.entry.optional
+    if optional is None:
+        return out
+    there = builder.emitter.declare("there", BOOL)
+    builder.emitter.assign((), there.name, (), Const(not isinstance(out, NoneOut), BOOL))
+    value = _blank(builder, optional.held) if isinstance(out, NoneOut) else out
+    return TupleOut((ScalarOut(there.name), value), named=MAYBE)
+
+
+def is_recursive(builder: Building, key: Key) -> bool:
     """Whether calls of a function are left as calls; the build starts again when that is found out."""
     if key in builder.functions.recursive:
         return True
@@ -340,7 +327,7 @@ def is_recursive(builder: Recursion, key: Key) -> bool:
     return False
 
 
-def invoke_closure(builder: Recursion, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
+def invoke_closure(builder: Building, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
     """A call of a nested function that is recursive: what it takes from around it are further arguments."""
     if not isinstance(function.tree, ast.FunctionDef):
         raise builder.unsupported(node, "a lambda that is called within itself")
@@ -357,7 +344,7 @@ def invoke_closure(builder: Recursion, function: Closure, values: Mapping[str, V
     return _with_shared(builder, captured, {**values, **around.values}, function.scope, node)
 
 
-def invoke_itself(builder: Recursion, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
+def invoke_itself(builder: Building, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
     """A call of a nested function in its own body, or in a function that is called there."""
     home: Scope | None = builder.scope
     while home is not None and home.values.get(function.source.name) is not function:
@@ -369,7 +356,7 @@ def invoke_itself(builder: Recursion, function: Recursive, values: Mapping[str, 
 
 
 def _with_shared(
-    builder: Recursion, function: Recursive, values: Mapping[str, Value], place: Scope, node: ast.AST
+    builder: Building, function: Recursive, values: Mapping[str, Value], place: Scope, node: ast.AST
 ) -> Value:
     """The call; what it leaves in the variables that it shares with the scopes around it is put there."""
     if not function.shared:
@@ -395,7 +382,7 @@ def _with_shared(
     return given.items[0]
 
 
-def _shared_type(builder: Recursion, name: str, value: Value, function: Recursive, node: ast.AST) -> ScalarType:
+def _shared_type(builder: Building, name: str, value: Value, function: Recursive, node: ast.AST) -> ScalarType:
     if isinstance(value, Scalar) and builder.lost(value.expr) is None and id(value.expr) not in builder.mixed_exprs:
         return value.type
     reason = f"{function.source.name} gives {name} another value"
@@ -403,7 +390,7 @@ def _shared_type(builder: Recursion, name: str, value: Value, function: Recursiv
 
 
 def invoke(
-    builder: Recursion, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
+    builder: Building, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
 ) -> Value:
     """A call of a recursive function: `values` are those of its parameters; `captured` tells what a nested one
     takes from around it."""
@@ -432,14 +419,14 @@ def invoke(
     return builder._looked_up(value)
 
 
-def typed_later(builder: Recursion, name: str, value: Value) -> Value:
+def typed_later(builder: Building, name: str, value: Value) -> Value:
     """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""
     if isinstance(value, Tuple) and value.is_list and not value.items and value.key is None:
         return started(builder, name, value, is_deque=False)
     return value
 
 
-def _received(builder: Recursion, template: Template, name: str, results: list[str]) -> Value:
+def _received(builder: Building, template: Template, name: str, results: list[str]) -> Value:
     """The value that a call gives, in new variables."""
     if template is None:
         return Object(None)
@@ -462,14 +449,14 @@ def _received(builder: Recursion, template: Template, name: str, results: list[s
     return Scalar(Read(buffer.name, (), template))
 
 
-def _lent_names(builder: Recursion) -> list[str]:
+def _lent_names(builder: Building) -> list[str]:
     """The memory of all lists and objects that containers hold, which every call is lent."""
     found = [name for heap in builder.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
     found += [name for memory in builder.pools.values() for name in lent_names(memory)]
     return found + (pool_names(builder.pool.memory()) if builder.functions.texts.shared else [])
 
 
-def borrow(builder: Recursion, lender: Recursion) -> None:
+def borrow(builder: Building, lender: Building) -> None:
     """Take over the memory of the lists and objects of a caller, in the function that it calls."""
     table = lender.emitter.buffers
     attributes = [layout for owner in builder.emitter.decisions.objects.values() for layout in owner.values()]
@@ -488,14 +475,14 @@ def borrow(builder: Recursion, lender: Recursion) -> None:
     builder.emitter.params.extend(_lent_names(builder))
 
 
-def share_texts(builder: Recursion) -> None:
+def share_texts(builder: Building) -> None:
     """Strings pass between functions: the build starts again with one pool for all of them."""
     if not builder.functions.texts.shared:
         builder.functions.texts.shared = True
         raise Restart
 
 
-def mark_memory(builder: Recursion) -> None:
+def mark_memory(builder: Building) -> None:
     """Note how much memory of lists is in use where a function that returns lists begins."""
     if builder.active[0] in builder.functions.listing:
         for item, heap in builder.heaps.items():
@@ -506,7 +493,7 @@ def mark_memory(builder: Recursion) -> None:
                 )
 
 
-def _release(builder: Recursion, out: Out) -> None:
+def _release(builder: Building, out: Out) -> None:
     """Give back the memory of lists that nobody can know behind a return: all made here but the one returned.
 
     No container may hold lists of the kind, and those that were given must not have moved behind the mark.
@@ -536,7 +523,7 @@ def _release(builder: Recursion, out: Out) -> None:
                     _move_down(builder, Read(given[0], (), INT), rows, cells, item)
 
 
-def _move_down(builder: Recursion, number: Read, rows: Expr, cells: Expr, item: ItemType) -> None:
+def _move_down(builder: Building, number: Read, rows: Expr, cells: Expr, item: ItemType) -> None:
     """The list that is returned takes the place of the first that was made."""
     emitter, heap = builder.emitter, builder.heaps[item]
     lists, numbers = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
@@ -549,7 +536,7 @@ def _move_down(builder: Recursion, number: Read, rows: Expr, cells: Expr, item: 
     emitter.assign((), number.buffer, (), rows)
 
 
-def _held_in_containers(builder: Recursion, kind: ListOf) -> bool:
+def _held_in_containers(builder: Building, kind: ListOf) -> bool:
     """Whether containers hold lists of a kind, or what is known of them does not say."""
     decisions = builder.emitter.decisions
     entries = [part for pair in decisions.entries.values() for part in pair]
@@ -560,7 +547,7 @@ def _held_in_containers(builder: Recursion, kind: ListOf) -> bool:
     )
 
 
-def _among_others(builder: Recursion, value: Value) -> Value:
+def _among_others(builder: Building, value: Value) -> Value:
     """A list that is given to a function that returns lists: it may be the one that is returned."""
     whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
     if not whole or not is_list(value) or row_of(value) is not None:
@@ -575,14 +562,14 @@ def _among_others(builder: Recursion, value: Value) -> Value:
     return as_row(builder, value)
 
 
-def _listed(builder: Recursion, value: Value, layout: ListOf, node: ast.AST) -> None:
+def _listed(builder: Building, value: Value, layout: ListOf, node: ast.AST) -> None:
     """A list that is returned is one among others, or a new one without a name: nobody knows it by another."""
     if row_of(value) is None and isinstance(value, Array) and value.view is not None and value.view.whole:
         if builder.emitter.buffers[value.view.buffer].role is not Role.LOCAL:
             raise builder.unsupported(node, "the return of a list that a recursive function was given", "copy it")
 
 
-def _given(builder: Recursion, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
+def _given(builder: Building, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
     """The kind of an argument, and how it is passed."""
     value = masks.settled(value, builder.emitter)
     if isinstance(value, Scalar) and from_either(builder, value.expr):
@@ -626,9 +613,9 @@ def _given(builder: Recursion, name: str, value: Value, node: ast.AST) -> tuple[
     raise builder.unsupported(node, reason, "pass numbers and arrays", argument=value)
 
 
-def _string(builder: Recursion, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
+def _string(builder: Building, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
     """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
-    kept = builder.kept_text(text, name)
+    kept = kept_text(builder, text, name)
     if builder.functions.texts.shared and (not kept.buffer or kept.buffer == builder.pool.buffer):
         return PoolText(kept.kind), tuple(text_numbers(builder, kept))
     of = CODE if text.kind == "str" else BYTE
@@ -642,7 +629,7 @@ def _string(builder: Recursion, name: str, text: Text) -> tuple[Kind, tuple[Expr
     return TextSpec(kept.kind), (Operand(buffer, dims, (ix.add(start, at[0]),)),)
 
 
-def _view(builder: Recursion, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
+def _view(builder: Building, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
     """An array as the memory that it is; a value that has none yet gets some."""
     emitter = builder.emitter
     if array.is_list:
@@ -664,7 +651,7 @@ def _view(builder: Recursion, name: str, array: Array, node: ast.AST) -> tuple[S
     return spec, Operand(array.view.buffer, dims, index)
 
 
-def _varying_texts(builder: Recursion, source: Source, values: Mapping[str, Value]) -> Mapping[str, Value]:
+def _varying_texts(builder: Building, source: Source, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """Constant strings become data where a parameter gets another string in another call.
 
     A function is built for each constant: a string that grows from call to call would have it built for ever.
@@ -681,7 +668,7 @@ def _varying_texts(builder: Recursion, source: Source, values: Mapping[str, Valu
 
 
 def _entry(
-    builder: Recursion, source: Source, specs: tuple[Kind, ...], captured: Recursive | None, node: ast.AST
+    builder: Building, source: Source, specs: tuple[Kind, ...], captured: Recursive | None, node: ast.AST
 ) -> Entry:
     key = key_of(source, source.tree)
     entries = builder.functions.entries
@@ -703,7 +690,7 @@ def _entry(
     return entry
 
 
-def _settle_function(builder: Recursion, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
+def _settle_function(builder: Building, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
     """Build a function until what its calls were taken to give is what it gives."""
     failure: Unsupported | None = None
     guessed = True  # what fails has to do with the guess: some call was taken to give it
@@ -742,7 +729,7 @@ def _settle_function(builder: Recursion, source: Source, specs: tuple[Kind, ...]
     )
 
 
-def _learnt(builder: Recursion, entry: Entry, shapes: list[Template], guess: Template) -> bool:
+def _learnt(builder: Building, entry: Entry, shapes: list[Template], guess: Template) -> bool:
     """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
     for parts in zip(*(list(parts_of(shape)) for shape in shapes if shape is not None)):
         layouts = [part.layout for part in parts if isinstance(part, Row)]
@@ -760,7 +747,7 @@ def _learnt(builder: Recursion, entry: Entry, shapes: list[Template], guess: Tem
     return False
 
 
-def _gives(builder: Recursion, entry: Entry) -> Template:
+def _gives(builder: Building, entry: Entry) -> Template:
     """What a call gives, as far as it is known."""
     if entry.optional is not None and entry.program is None:
         entry.assumed.append(entry.optional)

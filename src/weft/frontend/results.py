@@ -15,11 +15,13 @@ from typing import Any
 
 from weft.frontend import arith, arrays, masks
 from weft.frontend.aliasing import Given
+from weft.frontend.building import Building
 from weft.frontend.dicts import added_columns, entry_columns, keep_result_order
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
-from weft.frontend.handover import Handover, argument_out, default_letters, out_nested, settle_lists, with_own_lists
+from weft.frontend.handover import argument_out, default_letters, out_nested, settle_lists, with_own_lists
+from weft.frontend.instances import with_objects
 from weft.frontend.items import (
     classes_in,
     has_lists,
@@ -31,6 +33,7 @@ from weft.frontend.items import (
     types_in,
 )
 from weft.frontend.mixed import Mixed, hold_integers, show, tell_type, tested_late
+from weft.frontend.recursion import list_result, optional_result, text_result
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -78,7 +81,7 @@ from weft.ir.types import BOOL, PYBOOL, ScalarType
 _MOST_BRANCHES = 3
 
 
-class Results(Handover):
+class Results(Building):
     """`finish` and what it needs."""
 
     _returned_twice = False  # whether one array stands in two places of the result
@@ -92,12 +95,6 @@ class Results(Handover):
         self.at(node)
         self.finish(value, node)
         return False
-
-    def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
-        raise NotImplementedError
-
-    def _exec_if(self, node: ast.If) -> bool:
-        raise NotImplementedError
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
@@ -156,15 +153,13 @@ class Results(Handover):
 
     _late: Mapping[Expr, Expr] = MappingProxyType({})  # the tests of the choices of the result at hand
 
-    swap_flags: dict[frozenset[str], str]
-
     def out(self, value: Value, node: ast.AST) -> Out:
         if self.is_given_object(value):
             raise self.unsupported(node, "the return of an object")
-        number = self.list_result(value, node)
+        number = list_result(self, value, node)
         if number is not None:
             return ScalarOut(number)
-        text = self.text_result(value)
+        text = text_result(self, value)
         if text is not None:
             return text
         if self.identity(value) in self.own:
@@ -236,10 +231,9 @@ class Results(Handover):
         return _out_array(self, replace(column, is_list=False), node, packed=True)
 
     _returning: frozenset[str] = frozenset()
-    swapped: set[str]
 
 
-def _containers_in(builder: Results, value: Value) -> Iterator[object]:
+def _containers_in(builder: Building, value: Value) -> Iterator[object]:
     """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
     if builder.identity(value) in builder.own:
         return
@@ -269,7 +263,7 @@ def _containers_in(builder: Results, value: Value) -> Iterator[object]:
                 yield from _containers_in(builder, item)
 
 
-def _finish_maybe(builder: Results, value: Value, part: Maybe, node: ast.AST) -> None:
+def _finish_maybe(builder: Building, value: Value, part: Maybe, node: ast.AST) -> None:
     """Return a value of which a part may be None."""
     sides: tuple[Value, Value] = (part.held, Object(None))
     branches = []
@@ -280,7 +274,7 @@ def _finish_maybe(builder: Results, value: Value, part: Maybe, node: ast.AST) ->
     builder.emitter.emit(If(part.there, branches[0], branches[1], builder.emitter.span))
 
 
-def _still_argument(builder: Results, value: Value) -> tuple[str, str, str] | None:
+def _still_argument(builder: Building, value: Value) -> tuple[str, str, str] | None:
     """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
     for array in arrays_in(value):
         view = array.view
@@ -294,7 +288,7 @@ def _still_argument(builder: Results, value: Value) -> tuple[str, str, str] | No
     return None
 
 
-def _choices_in(builder: Results, value: Value) -> Iterator[Mixed]:
+def _choices_in(builder: Building, value: Value) -> Iterator[Mixed]:
     """The scalars of a result that are choices between types."""
     for item in value.items if isinstance(value, Tuple) else ():
         yield from _choices_in(builder, item)
@@ -302,14 +296,14 @@ def _choices_in(builder: Results, value: Value) -> Iterator[Mixed]:
         yield builder.mixed_exprs[id(value.expr)]
 
 
-def _hold_integers_of(builder: Results, value: Value) -> None:
+def _hold_integers_of(builder: Building, value: Value) -> None:
     for item in value.items if isinstance(value, Tuple) else ():
         _hold_integers_of(builder, item)
     if isinstance(value, Scalar):
         hold_integers(builder, value.expr)
 
 
-def _decided(builder: Results, value: Value, test: Expr, holds: bool) -> Value:
+def _decided(builder: Building, value: Value, test: Expr, holds: bool) -> Value:
     """The value with one side taken of every choice by a test."""
     if isinstance(value, Tuple):
         return replace(value, items=tuple(_decided(builder, item, test, holds) for item in value.items))
@@ -319,20 +313,20 @@ def _decided(builder: Results, value: Value, test: Expr, holds: bool) -> Value:
     return Scalar(choice.then if holds else choice.orelse)
 
 
-def _return(builder: Results, out: Out, node: ast.AST) -> None:
+def _return(builder: Building, out: Out, node: ast.AST) -> None:
     views = [_positional(view) for view in _own_views(out)]
     if builder._returned_twice and len(views) > len(set(views)):
         reason = f"the return of one view of {views[0].buffer} in two places"
         raise builder.unsupported(node, reason, "add .copy()")
-    out = _with_changes(builder, settle_lists(builder, builder.optional_result(out), node), node)
-    out = builder.with_objects(out, node)
+    out = _with_changes(builder, settle_lists(builder, optional_result(builder, out), node), node)
+    out = with_objects(builder, out, node)
     results = builder.emitter.results
     if out not in results:
         results.append(out)
     builder.emitter.emit(Return(results.index(out), builder.emitter.span))
 
 
-def _with_changes(builder: Results, out: Out, node: ast.AST) -> Out:
+def _with_changes(builder: Building, out: Out, node: ast.AST) -> Out:
     """A result that first gives the arguments that have changed what they hold now."""
     elsewhere = {given.name for given in with_own_lists(builder, node)}
     for name, (param, value) in builder.changed.items():
@@ -365,7 +359,7 @@ def _with_changes(builder: Results, out: Out, node: ast.AST) -> Out:
     return out
 
 
-def _refilled(builder: Results, out: Out, param: str, value: Value, node: ast.AST) -> Out:
+def _refilled(builder: Building, out: Out, param: str, value: Value, node: ast.AST) -> Out:
     """A result that first gives an argument with strings or named tuples in it what it holds now."""
     layouts = (value.key, value.item) if isinstance(value, Dict) else (getattr(value, "item", None),)
     what = "strings" if any(map(has_texts, layouts)) else "named tuples"
@@ -380,7 +374,7 @@ def _refilled(builder: Results, out: Out, param: str, value: Value, node: ast.AS
     return TupleOut((out, argument_out(builder, param), new), named=f"weft.runtime.containers:refilled_{kind}")
 
 
-def _exchanged(builder: Results, value: Value) -> tuple[str, str, str] | None:
+def _exchanged(builder: Building, value: Value) -> tuple[str, str, str] | None:
     """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
     named = {array.view.buffer for array in arrays_in(value) if array.view is not None}
     for pair, flag in builder.swap_flags.items():
@@ -390,14 +384,14 @@ def _exchanged(builder: Results, value: Value) -> tuple[str, str, str] | None:
     return None
 
 
-def _out_records(builder: Results, value: Records, node: ast.AST) -> Out:
+def _out_records(builder: Building, value: Records, node: ast.AST) -> Out:
     maker = "deque_of" if value.is_deque else "list_of"
     _need_names(builder, classes_in(value.item), node)
     columns = builder.columns(Cells(builder.emitter, value.growing), len(value.growing.data))
     return _out_container(builder, maker, [template_of(value.item)], as_either([value.item], columns), node)
 
 
-def _out_dict(builder: Results, value: Dict, node: ast.AST) -> Out:
+def _out_dict(builder: Building, value: Dict, node: ast.AST) -> Out:
     if value.table is None:
         if value.default is not None:
             raise builder.unsupported(node, "the return of an empty defaultdict", "return None instead")
@@ -422,7 +416,7 @@ def _out_dict(builder: Results, value: Dict, node: ast.AST) -> Out:
     return _out_container(builder, "set_of" if value.is_set else "dict_of", templates, columns, node)
 
 
-def _need_names(builder: Results, kinds: Iterable[type], node: ast.AST) -> None:
+def _need_names(builder: Building, kinds: Iterable[type], node: ast.AST) -> None:
     """Results find the classes of their parts by name: one that its module has otherwise is refused."""
     for kind in kinds:
         if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
@@ -430,7 +424,7 @@ def _need_names(builder: Results, kinds: Iterable[type], node: ast.AST) -> None:
             raise builder.unsupported(node, reason, "give the class the name it is assigned to")
 
 
-def _out_object(builder: Results, value: Struct, node: ast.AST) -> Out:
+def _out_object(builder: Building, value: Struct, node: ast.AST) -> Out:
     """An object for the caller: a dataclass, made anew from its fields."""
     kind = value.kind
     plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
@@ -443,14 +437,14 @@ def _out_object(builder: Results, value: Struct, node: ast.AST) -> Out:
     return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
 
 
-def _out_keyed(builder: Results, value: Keyed, node: ast.AST) -> Out:
+def _out_keyed(builder: Building, value: Keyed, node: ast.AST) -> Out:
     """A dict for the caller, by the names of its entries."""
     names = tuple(value.entries.fields)
     items = (builder.out(builder.field(value.entries, name, node), node) for name in names)
     return TupleOut((ConstOut(repr(names)), *items), named="weft.runtime.containers:dict_by_names")
 
 
-def _out_objects(builder: Results, value: Records, kind: type, node: ast.AST) -> Out:
+def _out_objects(builder: Building, value: Records, kind: type, node: ast.AST) -> Out:
     """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""
     layouts = builder.emitter.decisions.objects[kind]
     here = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
@@ -466,7 +460,9 @@ def _out_objects(builder: Results, value: Records, kind: type, node: ast.AST) ->
     return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")
 
 
-def _out_container(builder: Results, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
+def _out_container(
+    builder: Building, maker: str, constants: list[str], columns: list[Array], node: ast.AST
+) -> TupleOut:
     """What a maker of weft.runtime.containers makes of these columns."""
     names = [name for text in constants for name in _class_names(ast.literal_eval(text))]
     if any("." in name for name in names):
@@ -485,7 +481,7 @@ def _out_container(builder: Results, maker: str, constants: list[str], columns: 
     return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
 
 
-def _out_member(builder: Results, value: Member, node: ast.AST) -> Out:
+def _out_member(builder: Building, value: Member, node: ast.AST) -> Out:
     if "." in value.kind.__qualname__:
         raise builder.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
     _need_names(builder, (value.kind,), node)
@@ -493,7 +489,7 @@ def _out_member(builder: Results, value: Member, node: ast.AST) -> Out:
     return TupleOut((name, builder.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
 
 
-def _out_text(builder: Results, value: Text, node: ast.AST) -> Out:
+def _out_text(builder: Building, value: Text, node: ast.AST) -> Out:
     buffer = builder.emitter.buffers.get(value.buffer)
     whole = value.start == ZERO and value.step == 1 and buffer is not None and buffer.shape == (value.length,)
     if whole and buffer is not None and builder.text_kinds.get(buffer.name) == value.kind:
@@ -503,7 +499,7 @@ def _out_text(builder: Results, value: Text, node: ast.AST) -> Out:
     return TupleOut((out,), named=f"weft.runtime.texts:{maker}")
 
 
-def _out_array(builder: Results, value: Array, node: ast.AST, packed: bool = False) -> Out:
+def _out_array(builder: Building, value: Array, node: ast.AST, packed: bool = False) -> Out:
     emitter = builder.emitter
     if value.view is not None and value.view.argument is not None:
         return ArgumentOut(value.view.argument)
@@ -545,13 +541,13 @@ def _out_array(builder: Results, value: Array, node: ast.AST, packed: bool = Fal
     return ViewOut(buffer.name, dims, view.index(at))
 
 
-def _shown(builder: Results, buffer: str) -> bool:
+def _shown(builder: Building, buffer: str) -> bool:
     """Whether the caller can see the memory of a buffer otherwise: it is an argument's or is returned as well."""
     role = builder.emitter.buffers[buffer].role
     return role is not Role.LOCAL or buffer in builder.emitter.kept or buffer in builder._returning
 
 
-def _flagged(builder: Results, buffer: str) -> bool:
+def _flagged(builder: Building, buffer: str) -> bool:
     return any(buffer in pair for pair in builder.swap_flags)
 
 

@@ -14,8 +14,9 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arrays
-from weft.frontend.aliasing import Conflict, Given, conflict
-from weft.frontend.emit import Emitter, Kept, LateArray, Restart
+from weft.frontend.aliasing import Given, conflict
+from weft.frontend.building import Building
+from weft.frontend.emit import Kept, LateArray, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Keyed, Maybe, Struct, Tuple, Value, describe
 from weft.ir import index as ix
@@ -29,14 +30,8 @@ from weft.ir.types import BOOL, INT
 _MOST_DUPLICATES = 5
 
 
-class ArraySlots:
+class ArraySlots(Building):
     """Slots of arrays: opened, assigned, merged."""
-
-    emitter: Emitter
-    scope: Scope
-
-    def _part_from(self, name: str, buffer: Buffer) -> None:
-        raise NotImplementedError
 
     def held(self, slot: Slot, shape: tuple[Expr, ...] | None = None, is_list: bool = False) -> Array:
         """The array in a slot."""
@@ -76,11 +71,8 @@ class ArraySlots:
             elif isinstance(value, Array):
                 self.scope.values[name] = held_now(self, name, slot)
 
-    def share_from_start(self, found: Conflict) -> None:
-        raise NotImplementedError
 
-
-def apart(builder: ArraySlots, branch: tuple[int, int] | None, error: Unsupported) -> Exception:
+def apart(builder: Building, branch: tuple[int, int] | None, error: Unsupported) -> Exception:
     """What to raise where the values of two branches cannot be merged: if the statements that follow can go into
     both branches nothing needs to be merged, and the build starts again; else the error.
     """
@@ -91,12 +83,12 @@ def apart(builder: ArraySlots, branch: tuple[int, int] | None, error: Unsupporte
     return Restart()
 
 
-def _note_branch(builder: ArraySlots, slot: Slot) -> None:
+def _note_branch(builder: Building, slot: Slot) -> None:
     if slot.buffer is not None and slot.branch is not None:
         builder.emitter.branches[slot.buffer.name] = slot.branch
 
 
-def _note_kept(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None:
+def _note_kept(builder: Building, name: str, slot: Slot, value: Array) -> None:
     """A variable that is an argument when its slot is opened may still be that object when it is returned."""
     view = value.view
     if view is None or not view.whole or value.is_list or slot.buffer is None:
@@ -112,7 +104,7 @@ def _note_kept(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None
     builder.emitter.kept[slot.buffer.name] = Kept(slot.key, param, flag)
 
 
-def _flag(builder: ArraySlots, buffer: str, value: Array) -> bool:
+def _flag(builder: Building, buffer: str, value: Array) -> bool:
     """Note whether the array given to a variable is the argument it was; True if a flag says so at run time."""
     kept = builder.emitter.kept.get(buffer)
     if kept is None or kept.flag is None:
@@ -134,7 +126,7 @@ def _flag(builder: ArraySlots, buffer: str, value: Array) -> bool:
     return tracked
 
 
-def _open(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None:
+def _open(builder: Building, name: str, slot: Slot, value: Array) -> None:
     view = value.view
     if view is not None and view.argument is not None:
         reason = f"{name} overlaps another argument, and is another array later"
@@ -155,7 +147,7 @@ def _open(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None:
     builder.scope.values[name] = builder.held(slot, shape, value.is_list)
 
 
-def open_late(builder: ArraySlots, name: str, slot: Slot) -> None:
+def open_late(builder: Building, name: str, slot: Slot) -> None:
     """A name that gets its first array inside the loop or branch: the memory must be there before."""
     late = builder.emitter.decisions.late.get(slot.key)
     if late is None:
@@ -173,7 +165,7 @@ def open_late(builder: ArraySlots, name: str, slot: Slot) -> None:
 
 
 def _declare_varying(
-    builder: ArraySlots, name: str, slot: Slot, of: object, shape: tuple[Expr, ...], varying: frozenset[int]
+    builder: Building, name: str, slot: Slot, of: object, shape: tuple[Expr, ...], varying: frozenset[int]
 ) -> None:
     emitter = builder.emitter
     sizes: dict[int, Buffer] = {}
@@ -189,7 +181,7 @@ def _declare_varying(
     emitter.exchanged.append((slot.buffer.name, slot.twin.name))
 
 
-def exclusive(builder: ArraySlots, name: str | None, buffer: str) -> bool:
+def exclusive(builder: Building, name: str | None, buffer: str) -> bool:
     """Whether `name` alone denotes a local buffer (None: no name does)."""
     if builder.emitter.buffers[buffer].role is Role.PARAM:
         return False
@@ -205,14 +197,14 @@ def exclusive(builder: ArraySlots, name: str | None, buffer: str) -> bool:
     return name is None or not builder.scope.inlined
 
 
-def only_list(builder: ArraySlots, name: str, buffer: str) -> bool:
+def only_list(builder: Building, name: str, buffer: str) -> bool:
     """Whether a list is nowhere but in `name`: no variable of a loop or branch that was given another's list."""
     given = builder.emitter.given.values()
     copied = any(entry.target == buffer and entry.source is not None for entry in given)
     return not copied and exclusive(builder, name, buffer)
 
 
-def assign_array(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None:
+def assign_array(builder: Building, name: str, slot: Slot, value: Array) -> None:
     current = builder.scope.values.get(name)
     if slot.buffer is None:
         note_late(builder, slot, value)
@@ -231,7 +223,7 @@ def assign_array(builder: ArraySlots, name: str, slot: Slot, value: Array) -> No
     builder.scope.values[name] = builder.held(slot, None, value.is_list)
 
 
-def note_late(builder: ArraySlots, slot: Slot, value: Array) -> None:
+def note_late(builder: Building, slot: Slot, value: Array) -> None:
     """A variable gets its first array where its memory must have been there before."""
     lasting = all(
         form is not None and all(symbol in builder.emitter.symbols for symbol in form.names)
@@ -241,7 +233,7 @@ def note_late(builder: ArraySlots, slot: Slot, value: Array) -> None:
     builder.emitter.decisions.late[slot.key] = LateArray(value.type, value.rank, shape, value.is_list)
 
 
-def _refuse_type(builder: ArraySlots, name: str, slot: Slot, value: Array) -> None:
+def _refuse_type(builder: Building, name: str, slot: Slot, value: Array) -> None:
     assert slot.buffer is not None
     first = f"{slot.buffer.type.dtype.value} of rank {slot.buffer.rank}"
     error = Unsupported(
@@ -252,7 +244,7 @@ def _refuse_type(builder: ArraySlots, name: str, slot: Slot, value: Array) -> No
     raise apart(builder, slot.branch, error)
 
 
-def _sizes_agree(builder: ArraySlots, slot: Slot, value: Array) -> bool:
+def _sizes_agree(builder: Building, slot: Slot, value: Array) -> bool:
     """Whether the value has the size of the slot, by a guard if need be; if not, the size is noted to vary."""
     assert slot.buffer is not None
     emitter = builder.emitter
@@ -268,7 +260,7 @@ def _sizes_agree(builder: ArraySlots, slot: Slot, value: Array) -> bool:
     return True
 
 
-def _assign_varying(builder: ArraySlots, name: str, slot: Slot, value: Array, current: Array | None) -> None:
+def _assign_varying(builder: Building, name: str, slot: Slot, value: Array, current: Array | None) -> None:
     emitter = builder.emitter
     assert slot.buffer is not None and slot.twin is not None and slot.sizes is not None
     fixed = [axis for axis in range(value.rank) if axis not in slot.sizes]
@@ -305,7 +297,7 @@ def _assign_varying(builder: ArraySlots, name: str, slot: Slot, value: Array, cu
     builder.scope.values[name] = builder.held(slot, shape, value.is_list)
 
 
-def _made_in_twin(builder: ArraySlots, slot: Slot, value: Array, sizes: Sequence[Node]) -> bool:
+def _made_in_twin(builder: Building, slot: Slot, value: Array, sizes: Sequence[Node]) -> bool:
     """A value that was just made in memory of its own is made in the slot's twin instead."""
     assert slot.twin is not None
     view = value.view
@@ -330,7 +322,7 @@ def _made_in_twin(builder: ArraySlots, slot: Slot, value: Array, sizes: Sequence
     return True
 
 
-def shared_memory(builder: ArraySlots, value: Array) -> str | None:
+def shared_memory(builder: Building, value: Array) -> str | None:
     """The buffer whose memory NumPy would share with the value, if a name still denotes it."""
     if value.view is None:
         return value.origin
@@ -339,7 +331,7 @@ def shared_memory(builder: ArraySlots, value: Array) -> str | None:
     return None if local and not builder.scope.keeping and exclusive(builder, None, buffer) else buffer
 
 
-def _noted_source(builder: ArraySlots, slot: Slot, value: Array) -> str | None:
+def _noted_source(builder: Building, slot: Slot, value: Array) -> str | None:
     """The same; of an array in a container it is noted which variable holds a copy."""
     source = shared_memory(builder, value)
     if source in builder.emitter.array_memory and slot.buffer is not None:
@@ -348,7 +340,7 @@ def _noted_source(builder: ArraySlots, slot: Slot, value: Array) -> str | None:
     return source
 
 
-def give(builder: ArraySlots, slot: Slot, target: Array, value: Array) -> None:
+def give(builder: Building, slot: Slot, target: Array, value: Array) -> None:
     """Store the array that a name now denotes."""
     assert slot.buffer is not None
     source = _noted_source(builder, slot, value)
@@ -361,7 +353,7 @@ def give(builder: ArraySlots, slot: Slot, target: Array, value: Array) -> None:
             builder.emitter.note_given(node, Given(slot.buffer.name, source, tracked))
 
 
-def held_now(builder: ArraySlots, name: str, slot: Slot) -> Array:
+def held_now(builder: Building, name: str, slot: Slot) -> Array:
     """The array in a slot, of the size that it has here."""
     assert slot.buffer is not None
     shape = list(slot.buffer.shape)
@@ -370,7 +362,7 @@ def held_now(builder: ArraySlots, name: str, slot: Slot) -> Array:
     return builder.held(slot, tuple(shape), slot.is_list)
 
 
-def check_aliases(builder: ArraySlots, body: Block) -> None:
+def check_aliases(builder: Building, body: Block) -> None:
     """Refuse a program in which a copy would be told from the view it stands for."""
     results = [
         frozenset(leaf.buffer for leaf in walk.leaves(out) if isinstance(leaf, (ArrayOut, ViewOut)))

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from weft.frontend import arrays
+from weft.frontend.building import Building
 from weft.frontend.carried import PARTS, change_carried
 from weft.frontend.models.formats import Diagonal
 from weft.frontend.models.further import BSR, DIA
 from weft.frontend.models.given import Given, model_of, model_with
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.models.tensors import Coordinates, Line, Tensor
-from weft.frontend.sparse_functions import SparseFunctions
 from weft.frontend.sparse_making import MODELS, check_places, check_structure, is_lent, is_model
 from weft.frontend.structs import settled_array
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
@@ -59,7 +59,7 @@ def is_sparse(value: Any) -> bool:
     return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
-class SparseObjects(SparseFunctions):
+class SparseObjects(Building):
     """Arguments and results that are sparse."""
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
@@ -84,9 +84,6 @@ class SparseObjects(SparseFunctions):
         _hold_together(self, form, fields)
         self.sparse_arguments.append(fields)
         return Struct(_ARGUMENTS[form], fields, self.emitter.blocks[-1])
-
-    #: The fields of those arguments.
-    sparse_arguments: list[dict[str, Any]]
 
     def out(self, value: Value, node: ast.AST) -> Out:
         given = model_with(value.kind) if isinstance(value, Struct) else None
@@ -221,7 +218,7 @@ class SparseObjects(SparseFunctions):
         return super()._comparison(op, left, right, node)
 
 
-def _coordinates(builder: SparseObjects, base: Instance, node: ast.AST) -> Value:
+def _coordinates(builder: Building, base: Instance, node: ast.AST) -> Value:
     """The object for an argument of one or three dimensions, whose coordinates are inside."""
 
     def parts(name: str, held: Any) -> list[Any]:
@@ -243,11 +240,11 @@ def _coordinates(builder: SparseObjects, base: Instance, node: ast.AST) -> Value
     return Struct(kind, fields, builder.emitter.blocks[-1])
 
 
-def _is_argument(builder: SparseObjects, value: Struct) -> bool:
+def _is_argument(builder: Building, value: Struct) -> bool:
     return any(value.fields is fields for fields in builder.sparse_arguments)
 
 
-def _hold_together(builder: SparseObjects, form: str, fields: dict[str, Any]) -> None:
+def _hold_together(builder: Building, form: str, fields: dict[str, Any]) -> None:
     """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
     emitter = builder.emitter
     first, data = fields[_FIELDS[form][0]], fields["data"]
@@ -276,7 +273,7 @@ def _hold_together(builder: SparseObjects, form: str, fields: dict[str, Any]) ->
     check_structure(builder, first, index, major, minor)
 
 
-def _blocks(builder: SparseObjects, size: Expr, extent: Expr) -> Expr:
+def _blocks(builder: Building, size: Expr, extent: Expr) -> Expr:
     """How many blocks of an extent there are in a size."""
     emitter = builder.emitter
     count = emitter.derived(Op("floordiv", (size, extent), INT))
@@ -285,7 +282,7 @@ def _blocks(builder: SparseObjects, size: Expr, extent: Expr) -> Expr:
     return count
 
 
-def _replaced(builder: SparseObjects, base: Struct, name: str, node: ast.AST) -> Value:
+def _replaced(builder: Building, base: Struct, name: str, node: ast.AST) -> Value:
     """base.name() that changes the object: new arrays for it, where nobody has branched since it was made."""
     if base.block is not builder.emitter.blocks[-1] or _is_argument(builder, base):
         raise builder.unsupported(node, f"{name}() of a sparse matrix here", "work on a copy")

@@ -12,9 +12,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from weft.frontend.building import Building
 from weft.frontend.models import products
 from weft.frontend.models.formats import CSR, Compressed
-from weft.frontend.sparse import SparseObjects
 from weft.frontend.values import Array, Scalar, Struct, Value
 from weft.ir.expr import Const
 
@@ -38,7 +38,7 @@ def _is_compressed(value: Value) -> bool:
     return isinstance(value, Struct) and issubclass(value.kind, Compressed)
 
 
-class SparseChains(SparseObjects):
+class SparseChains(Building):
     """Expressions that are seen as a whole."""
 
     def _eval_binop(self, node: ast.BinOp) -> Value:
@@ -81,12 +81,12 @@ class SparseChains(SparseObjects):
         return self.call(method, list(arguments[: len(node.args)]), keywords, node)
 
 
-def _chooses(builder: SparseChains, first: Value, second: Value) -> bool:
+def _chooses(builder: Building, first: Value, second: Value) -> bool:
     """Whether a product of a sparse and a dense matrix may wait for another one."""
     return (_is_compressed(first) and _is_dense(second, 2)) or (_is_dense(first, 2) and _is_compressed(second))
 
 
-def _alike(builder: SparseChains, values: Sequence[Value]) -> bool:
+def _alike(builder: Building, values: Sequence[Value]) -> bool:
     """Whether three operands are matrices in compressed rows, of one interface."""
     kinds = {value.kind for value in values if isinstance(value, Struct)}
     flags = [value.fields["is_array"] for value in values if isinstance(value, Struct) and value.kind is CSR]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import functools
 
+from weft.frontend.building import Building
 from weft.frontend.models.solving import found, kronecker, norm, on_top, side_by_side, solved, triangle
 from weft.frontend.models.sparse import Sparse
 from weft.frontend.models.tensors import Coordinates
-from weft.frontend.sparse_indexing import SparseIndices
 from weft.frontend.sparse_making import CONSTRUCTORS, MODELS, in_format
 from weft.frontend.values import Object, Scalar, Struct, Tuple, Value
 from weft.ir.expr import ZERO, boolean
@@ -30,7 +30,7 @@ def _is_sparse(value: Value | None) -> bool:
     return isinstance(value, Struct) and issubclass(value.kind, Sparse)
 
 
-class SparseFunctions(SparseIndices):
+class SparseFunctions(Building):
     """Calls of scipy.sparse's functions."""
 
     def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
@@ -53,7 +53,7 @@ class SparseFunctions(SparseIndices):
         return in_format(self, made, form.value, node)
 
 
-def _applied(builder: SparseFunctions, title: str, given: dict[str, Value], node: ast.AST) -> Value | None:
+def _applied(builder: Building, title: str, given: dict[str, Value], node: ast.AST) -> Value | None:
     if title in _STACKS:
         blocks = given.get("blocks")
         if not isinstance(blocks, Tuple) or len(blocks.items) < 2 or not all(map(_is_sparse, blocks.items)):
@@ -81,7 +81,7 @@ def _applied(builder: SparseFunctions, title: str, given: dict[str, Value], node
     return None
 
 
-def _converted(builder: SparseFunctions, value: Value, form: str, is_array: bool, node: ast.AST) -> Value:
+def _converted(builder: Building, value: Value, form: str, is_array: bool, node: ast.AST) -> Value:
     """A matrix in another format, or of the other interface."""
     made = in_format(builder, value, form, node)
     assert isinstance(made, Struct)

@@ -10,11 +10,11 @@ import ast
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, indexing, masks
+from weft.frontend.building import Building
 from weft.frontend.models import slicing
 from weft.frontend.models.formats import COO, CSR, Compressed
 from weft.frontend.models.sparse import Sparse
 from weft.frontend.models.tensors import Line, Tensor
-from weft.frontend.sparse_making import MadeMatrices
 from weft.frontend.values import Array, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, boolean
@@ -35,7 +35,7 @@ class Chosen:
     is_slice: bool = False
 
 
-class SparseIndices(MadeMatrices):
+class SparseIndices(Building):
     """Subscripts whose base is sparse."""
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
@@ -90,7 +90,7 @@ class SparseIndices(MadeMatrices):
         return made
 
 
-def _of_line(builder: SparseIndices, base: Struct, given: list[Value], node: ast.AST) -> Value:
+def _of_line(builder: Building, base: Struct, given: list[Value], node: ast.AST) -> Value:
     """Of one dimension: an element, or a part of it."""
     size = builder.field(base, "extent", node)
     if len(given) != 1 or not isinstance(size, Scalar):
@@ -104,7 +104,7 @@ def _of_line(builder: SparseIndices, base: Struct, given: list[Value], node: ast
 
 
 def _axis_item(
-    builder: SparseIndices, item: Value, size: Scalar, node: ast.AST
+    builder: Building, item: Value, size: Scalar, node: ast.AST
 ) -> Scalar | tuple[Expr, Expr] | Chosen | None:
     """What is asked of an axis: one place, the places from one to another, those of an array, or all (None)."""
     if isinstance(item, Tuple) and item.is_list:
@@ -135,7 +135,7 @@ def _axis_item(
     raise builder.unsupported(node, "an index of this kind into a sparse matrix", value=item)
 
 
-def _both(builder: SparseIndices, base: Struct, items: list[Chosen], node: ast.AST) -> Value:
+def _both(builder: Building, base: Struct, items: list[Chosen], node: ast.AST) -> Value:
     """Arrays for rows and columns: element by element, or, of a column and a row of places, all combinations."""
     rows, columns = (item.places for item in items)
     if rows.rank == 1 and columns.rank == 1:
@@ -153,13 +153,13 @@ def _both(builder: SparseIndices, base: Struct, items: list[Chosen], node: ast.A
     return part
 
 
-def _is_array(builder: SparseIndices, base: Struct) -> bool:
+def _is_array(builder: Building, base: Struct) -> bool:
     """Whether an object is of the array interface."""
     flag = base.fields["is_array"]
     return isinstance(flag, Scalar) and flag.expr == boolean(True)
 
 
-def _inside(builder: SparseIndices, item: Scalar, size: Scalar) -> Scalar:
+def _inside(builder: Building, item: Scalar, size: Scalar) -> Scalar:
     """A place counted from either end, or SciPy's error."""
     at = builder._kept(arith.cast(item.expr, INT), "place")
     low = Op("ge", (ix.add(at, size.expr), ZERO), BOOL)

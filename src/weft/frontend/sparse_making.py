@@ -10,13 +10,13 @@ import ast
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
-from weft.frontend.carried import PARTS, CarriedMatrices
+from weft.frontend.building import Building
+from weft.frontend.carried import PARTS
 from weft.frontend.core import written_by
 from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, from_dense
 from weft.frontend.models.further import DIA
@@ -52,17 +52,8 @@ class Shared:
     writes: int
 
 
-class MadeMatrices(CarriedMatrices):
+class MadeMatrices(Building):
     """What makes sparse objects, and what is known of their memory."""
-
-    #: The arrays that were given to a constructor and the copies that were made of them, with how many statements
-    #: write to each so far: SciPy's object would share the memory.
-    shared: list[Shared]
-    #: Objects (their fields) whose entries are in another order now.
-    reordered: list[dict[str, Any]]
-
-    #: The fields of matrices as constructors made them.
-    constructed: list[dict[str, Any]]
 
     #: Whether the user's code looks at arrays of a matrix that a loop carries; whether such a one is put in order.
     looked: bool = False
@@ -179,7 +170,7 @@ class MadeMatrices(CarriedMatrices):
         return in_format(self, made, form.value, node) if form.value in MODELS else None
 
 
-def is_lent(builder: MadeMatrices, value: Struct) -> bool:
+def is_lent(builder: Building, value: Struct) -> bool:
     """Whether SciPy's object would share memory with an argument."""
     buffers = builder.emitter.buffers
     copies = {one.copy for one in builder.shared if buffers[one.source].role is Role.PARAM}
@@ -191,17 +182,17 @@ def is_lent(builder: MadeMatrices, value: Struct) -> bool:
     return is_argument or (is_new and not copies.isdisjoint(shown.values()))
 
 
-def _share(builder: MadeMatrices, copy: str, source: str) -> None:
+def _share(builder: Building, copy: str, source: str) -> None:
     builder.shared.append(Shared(copy, source, _writes(builder, source)))
 
 
-def _writes(builder: MadeMatrices, buffer: str) -> int:
+def _writes(builder: Building, buffer: str) -> int:
     nodes = (node for block in builder.emitter.blocks for top in block for node in walk.walk((top,)))
     leaves = (node for node in nodes if not any(True for _ in walk.sub_blocks(node)))
     return sum(buffer in walk.buffers_written(node) for node in leaves)
 
 
-def settle_structures(builder: MadeMatrices) -> None:
+def settle_structures(builder: Building) -> None:
     """Places of entries are never written behind the back of the program that relies on them."""
     emitter = builder.emitter
     for one in builder.shared:
@@ -217,14 +208,14 @@ def settle_structures(builder: MadeMatrices) -> None:
             emitter.disjoint |= {(min(name, other), max(name, other)) for other in relied if other != name}
 
 
-def note_reordered(builder: MadeMatrices, matrix: Struct) -> None:
+def note_reordered(builder: Building, matrix: Struct) -> None:
     if matrix.block is not builder.emitter.blocks[-1]:
         raise Unsupported(builder.emitter.span, "a sparse matrix whose entries are put in order in a branch or loop")
     builder.reordered.append(matrix.fields)
     builder.ordered_again = builder.ordered_again or builder.is_carried(matrix)
 
 
-def check_structure(builder: MadeMatrices, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
+def check_structure(builder: Building, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
     """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
     emitter = builder.emitter
     (row,), (i,) = emitter.domain((major,))
@@ -234,7 +225,7 @@ def check_structure(builder: MadeMatrices, pointer: Array, coordinate: Array, ma
     _known(builder, pointer, coordinate, minor)
 
 
-def check_places(builder: MadeMatrices, coordinate: Array, size: Expr) -> None:
+def check_places(builder: Building, coordinate: Array, size: Expr) -> None:
     """Coordinates are inside an extent, or it is the error of SciPy's own full check."""
     emitter = builder.emitter
     (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
@@ -244,7 +235,7 @@ def check_places(builder: MadeMatrices, coordinate: Array, size: Expr) -> None:
     _known(builder, None, coordinate, size)
 
 
-def _known(builder: MadeMatrices, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
+def _known(builder: Building, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
     """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
     if pointer is not None and pointer.view is not None:
         builder.emitter.contents[pointer.view.buffer] = coordinate.shape[0]
@@ -252,7 +243,7 @@ def _known(builder: MadeMatrices, pointer: Array | None, coordinate: Array, mino
         builder.emitter.contents[coordinate.view.buffer] = ix.sub(minor, ONE)
 
 
-def _sizes(builder: MadeMatrices, form: str, rest: Sequence[Value], node: ast.AST) -> list[Scalar]:
+def _sizes(builder: Building, form: str, rest: Sequence[Value], node: ast.AST) -> list[Scalar]:
     """The size of a matrix whose shape is not given: as many rows and columns as there are places in use."""
     given = rest[0].items if len(rest) == 1 and isinstance(rest[0], Tuple) else rest[:1]
     if not all(isinstance(item, Array) and item.rank == 1 for item in given):
@@ -264,7 +255,7 @@ def _sizes(builder: MadeMatrices, form: str, rest: Sequence[Value], node: ast.AS
     return [item for item in found if isinstance(item, Scalar)]
 
 
-def _place(builder: MadeMatrices, array: Array, of: ScalarType) -> Array:
+def _place(builder: Building, array: Array, of: ScalarType) -> Array:
     made = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
     copy = arrays.materialise(made, builder.emitter, "places")
     source = array.view.buffer if array.view is not None else array.origin
@@ -275,7 +266,7 @@ def _place(builder: MadeMatrices, array: Array, of: ScalarType) -> Array:
 
 
 def _compressed(
-    builder: MadeMatrices,
+    builder: Building,
     form: str,
     rest: list[Value],
     data: Value,
@@ -297,7 +288,7 @@ def _compressed(
     return _constructed(builder, MODELS[form], [pointer, coordinate, values, *sizes, flag, no], node)
 
 
-def _constructed(builder: MadeMatrices, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
+def _constructed(builder: Building, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
     made = builder.construct(kind, fields, {}, node)
     assert isinstance(made, Struct)
     builder.constructed.append(made.fields)
@@ -305,7 +296,7 @@ def _constructed(builder: MadeMatrices, kind: type[Sparse], fields: list[Value],
 
 
 def _triplets(
-    builder: MadeMatrices, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
+    builder: Building, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
 ) -> Value:
     values = builder._values(data, node)
     parts = builder._places(places, sizes, bool(flag.expr == boolean(True)), node)
@@ -317,13 +308,13 @@ def _triplets(
     return _constructed(builder, COO, [*parts, values, *sizes, flag, no], node)
 
 
-def in_format(builder: MadeMatrices, value: Value, form: str, node: ast.AST) -> Value:
+def in_format(builder: Building, value: Value, form: str, node: ast.AST) -> Value:
     assert isinstance(value, Struct)
     return value if value.kind is MODELS[form] else builder.struct_method(value, f"to{form}", [], {}, node)
 
 
 def _banded(
-    builder: MadeMatrices, diagonals: Value, offsets: Value | None, shape: Value | None, flag: Scalar, node: ast.AST
+    builder: Building, diagonals: Value, offsets: Value | None, shape: Value | None, flag: Scalar, node: ast.AST
 ) -> Value | None:
     """A matrix of several diagonals, whose offsets are known."""
     if isinstance(diagonals, Array) and isinstance(offsets, Scalar):

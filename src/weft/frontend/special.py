@@ -18,7 +18,8 @@ import numpy as np
 
 from weft.errors import Span
 from weft.frontend import arith, reads
-from weft.frontend.calls import Calls, inline
+from weft.frontend.building import Building
+from weft.frontend.calls import inline
 from weft.frontend.comparisons import same_object
 from weft.frontend.dicts import dict_display
 from weft.frontend.enums import member_of_value
@@ -62,7 +63,7 @@ def _compared_fields(kind: type, name: str) -> tuple[str, ...] | None:
     return tuple(entry.name for entry in dataclasses.fields(kind) if entry.compare)
 
 
-class SpecialMethods(Calls):
+class SpecialMethods(Building):
     """Operators and built-in functions on objects."""
 
     def special(self, value: Value, name: str, args: list[Value], node: ast.AST) -> Value | None:
@@ -258,7 +259,7 @@ class SpecialMethods(Calls):
         return value
 
 
-def _order_of_parts(builder: SpecialMethods, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
+def _order_of_parts(builder: Building, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
     """mine < other as a number; None if they are objects of a class without an order."""
     if not isinstance(mine, Struct):
         return part_order(builder, name, mine, other, node)
@@ -270,7 +271,7 @@ def _order_of_parts(builder: SpecialMethods, name: str, mine: Value, other: Valu
     return Const(truth, PYBOOL) if isinstance(truth, bool) else arith.cast(truth.expr, PYBOOL)
 
 
-def _truth_or_not(builder: SpecialMethods, positive: bool, value: Value, node: ast.AST) -> Scalar:
+def _truth_or_not(builder: Building, positive: bool, value: Value, node: ast.AST) -> Scalar:
     """Whether a value is true, or (if not `positive`) is not."""
     truth = builder.truth(value, node)
     if isinstance(truth, bool):
@@ -278,13 +279,13 @@ def _truth_or_not(builder: SpecialMethods, positive: bool, value: Value, node: a
     return Scalar(arith.cast(truth.expr if positive else arith.negate(truth.expr), PYBOOL))
 
 
-def _as_dict(builder: SpecialMethods, value: Tuple, node: ast.AST) -> Value:
+def _as_dict(builder: Building, value: Tuple, node: ast.AST) -> Value:
     """value._asdict()"""
     keys: list[Value] = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
     return dict_display(builder, keys, list(value.items), node)
 
 
-def _super(builder: SpecialMethods, node: ast.AST) -> Value:
+def _super(builder: Building, node: ast.AST) -> Value:
     """super() in a method: the object, and the class that the method is of."""
     cell = builder.scope.source.cells.get("__class__")
     parameters = builder.scope.source.tree.args
@@ -295,7 +296,7 @@ def _super(builder: SpecialMethods, node: ast.AST) -> Value:
     return Super(base, cell.cell_contents)
 
 
-def _super_attribute(builder: SpecialMethods, base: Super, name: str, node: ast.AST) -> Value:
+def _super_attribute(builder: Building, base: Super, name: str, node: ast.AST) -> Value:
     order = reads.attribute(base.base.kind, "__mro__")
     for kind in order[order.index(base.kind) + 1 :]:
         found = reads.own(kind, name)
@@ -307,7 +308,7 @@ def _super_attribute(builder: SpecialMethods, base: Super, name: str, node: ast.
 
 
 def _call_super(
-    builder: SpecialMethods, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+    builder: Building, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
 ) -> Value:
     order = reads.attribute(base.base.kind, "__mro__")
     for kind in order[order.index(base.kind) + 1 :]:

@@ -15,21 +15,23 @@ from typing import Any
 from weft import steps
 from weft.errors import APART, Unsupported
 from weft.frontend import arith, arrays, masks, reads, reasons
+from weft.frontend.building import Building
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list, kept_items, steady
 from weft.frontend.dicts import delete_entry, store_item
 from weft.frontend.expressions import BINARY, flat, scalar_binary
 from weft.frontend.items import row_of
+from weft.frontend.keyed import keyed_item, keyed_name
 from weft.frontend.listparts import delete_part, repeat_itself, store_part, with_middle
 from weft.frontend.lists import delete_item, hold_both, store_record
 from weft.frontend.liveness import assigned, nonlocals
 from weft.frontend.missing import forget
 from weft.frontend.mixed import from_either, keep_in_range, refuse_two_results
 from weft.frontend.nested import index_at_run_time, skips
-from weft.frontend.results import Results
 from weft.frontend.returns import RESULT, is_departure
 from weft.frontend.slots import arrays_in, exclusive, only_list
 from weft.frontend.storing import data_dependent, scatter, store, store_scalar, takes_integers
+from weft.frontend.strings import kept_text
 from weft.frontend.values import (
     Array,
     Closure,
@@ -58,7 +60,7 @@ from weft.ir.program import (
 from weft.ir.types import BOOL
 
 
-class Statements(Results):
+class Statements(Building):
     """`execute` and its cases."""
 
     def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
@@ -199,9 +201,6 @@ class Statements(Results):
             raise self.unsupported(target, f"an assignment to .{target.attr} of this", base=base)
         return part
 
-    def reshape(self, array: Array, shape: Value) -> Array:
-        raise NotImplementedError
-
     def _taken(self, value: Value) -> Value:
         value = masks.settled(value, self.emitter)
         if isinstance(value, Maybe):
@@ -209,7 +208,7 @@ class Statements(Results):
         if isinstance(value, Scalar):
             return Scalar(self._kept(value.expr, "t"))
         if isinstance(value, Text):
-            return self.kept_text(value, "t")
+            return kept_text(self, value, "t")
         if isinstance(value, Array) and value.view is None and value.origin is None:
             return arrays.materialise(value, self.emitter)
         if row_of(value) is not None:
@@ -217,9 +216,6 @@ class Statements(Results):
         if isinstance(value, Array) and _is_slot_array(self, value):
             return arrays.materialise(value, self.emitter)
         return value
-
-    def store_special(self, base: Value, key: Value, value: Value, node: ast.AST) -> bool:
-        raise NotImplementedError
 
     def _exec_augassign(self, node: ast.AugAssign) -> None:
         target = node.target
@@ -249,7 +245,7 @@ class Statements(Results):
         self.bind(target.id, self.evaluate(operation))
 
 
-def execute_all(builder: Statements, body: list[ast.stmt]) -> bool:
+def execute_all(builder: Building, body: list[ast.stmt]) -> bool:
     """The statements of a block; False if control never reaches its end."""
     for position, node in enumerate(body):
         rest = body[position + 1 :]
@@ -264,7 +260,7 @@ def execute_all(builder: Statements, body: list[ast.stmt]) -> bool:
     return True
 
 
-def _with_rest(builder: Statements, key: tuple[int, int], node: ast.If, rest: list[ast.stmt]) -> ast.If:
+def _with_rest(builder: Building, key: tuple[int, int], node: ast.If, rest: list[ast.stmt]) -> ast.If:
     """if c: a else: b; rest   -->   if c: a; rest else: b; rest"""
     whole = builder.emitter.decisions.duplicated[key]
     if whole is None:
@@ -274,14 +270,14 @@ def _with_rest(builder: Statements, key: tuple[int, int], node: ast.If, rest: li
     return whole
 
 
-def _as_branch(builder: Statements, node: ast.stmt) -> ast.stmt:
+def _as_branch(builder: Building, node: ast.stmt) -> ast.stmt:
     if isinstance(node, (ast.Assign, ast.Return)) and isinstance(node.value, ast.IfExp):
         if id(node) in builder.emitter.decisions.branched:
             return builder.branched(node, node.value) or node
     return node
 
 
-def _complete(builder: Statements, problem: Unsupported, node: ast.stmt) -> None:
+def _complete(builder: Building, problem: Unsupported, node: ast.stmt) -> None:
     """Add the types of the statement's variables to a refusal, and the remedy where one of them is the trouble."""
     held = _values_in(builder, node)
     if not problem.types:
@@ -294,7 +290,7 @@ def _complete(builder: Statements, problem: Unsupported, node: ast.stmt) -> None
     problem.amend(reasons.named(problem.reason, about, {}), remedy)
 
 
-def _values_in(builder: Statements, node: ast.stmt) -> dict[str, Value]:
+def _values_in(builder: Building, node: ast.stmt) -> dict[str, Value]:
     """The variables that a statement itself reads, and what they hold."""
     own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
     names = [part for child in own for part in ast.walk(child) if isinstance(part, ast.Name)]
@@ -302,7 +298,7 @@ def _values_in(builder: Statements, node: ast.stmt) -> dict[str, Value]:
     return {name.id: builder.scope.values[name.id] for name in names if name.id in builder.scope.values}
 
 
-def share_names(builder: Statements, body: list[ast.stmt]) -> None:
+def share_names(builder: Building, body: list[ast.stmt]) -> None:
     """Variables that nested functions assign to have memory of their own from the start."""
     names = nonlocals(body) & (assigned(body) | set(builder.scope.values))
     if names:
@@ -311,7 +307,7 @@ def share_names(builder: Statements, body: list[ast.stmt]) -> None:
         builder.open_slots(names - builder.scope.outer, body[0])
 
 
-def _imported(builder: Statements, name: str, node: ast.stmt) -> Any:
+def _imported(builder: Building, name: str, node: ast.stmt) -> Any:
     """A module that has been imported before: importing it now does nothing but find it."""
     if name not in sys.modules and name.partition(".")[0] in sys.stdlib_module_names:
         importlib.import_module(name)
@@ -321,7 +317,7 @@ def _imported(builder: Statements, name: str, node: ast.stmt) -> Any:
     return module
 
 
-def _assign_one_to_all(builder: Statements, node: ast.Assign, value: Value) -> None:
+def _assign_one_to_all(builder: Building, node: ast.Assign, value: Value) -> None:
     """v = w = value   -->   v = value; w = v   where the value is a list, dict or set: they are one object."""
     names = [target for target in node.targets if isinstance(target, ast.Name)]
     others = [target for target in node.targets if target not in names[:1]]
@@ -335,7 +331,7 @@ def _assign_one_to_all(builder: Statements, node: ast.Assign, value: Value) -> N
         assign_target(builder, target, builder.evaluate(name), node)
 
 
-def _assigned_value(builder: Statements, node: ast.Assign) -> Value:
+def _assigned_value(builder: Building, node: ast.Assign) -> Value:
     """What is assigned: None or a number to names, where a tuple does not keep it."""
     target = node.targets[0]
     spread = isinstance(target, (ast.Tuple, ast.List)) or (isinstance(target, ast.Name) and target.id == RESULT)
@@ -346,7 +342,7 @@ def _assigned_value(builder: Statements, node: ast.Assign) -> Value:
     return builder.evaluate(node.value)
 
 
-def assign_target(builder: Statements, target: ast.expr, value: Value, node: ast.AST) -> None:
+def assign_target(builder: Building, target: ast.expr, value: Value, node: ast.AST) -> None:
     if isinstance(value, Maybe) and not isinstance(target, ast.Name):
         value = builder.present(value)
     if isinstance(target, ast.Name):
@@ -360,7 +356,7 @@ def assign_target(builder: Statements, target: ast.expr, value: Value, node: ast
         _store_attribute(builder, target, value, node)
 
 
-def _store_attribute(builder: Statements, target: ast.Attribute, value: Value, node: ast.AST) -> None:
+def _store_attribute(builder: Building, target: ast.Attribute, value: Value, node: ast.AST) -> None:
     """array.real = value, array.imag, array.flat, array.shape"""
     base = builder.evaluate(target.value)
     builder.at(node)
@@ -382,17 +378,17 @@ def _store_attribute(builder: Statements, target: ast.Attribute, value: Value, n
     raise builder.unsupported(target, "an assignment to an attribute", "return the value instead")
 
 
-def _storable(builder: Statements, value: Value, node: ast.AST) -> Value:
+def _storable(builder: Building, value: Value, node: ast.AST) -> Value:
     return builder.array_of(value, node) if isinstance(value, Tuple) else masks.settled(value, builder.emitter)
 
 
-def _strong(builder: Statements, value: Value, node: ast.AST) -> Value:
+def _strong(builder: Building, value: Value, node: ast.AST) -> Value:
     """A value as NumPy makes an array of it by itself."""
     given = _storable(builder, value, node)
     return Scalar(arith.cast(given.expr, given.type.strong)) if isinstance(given, Scalar) else given
 
 
-def _store_flat(builder: Statements, base: Flat, key: Value, value: Value, node: ast.AST) -> None:
+def _store_flat(builder: Building, base: Flat, key: Value, value: Value, node: ast.AST) -> None:
     """array.flat[key] = value: as many values as places; NumPy would repeat fewer."""
     value = _storable(builder, value, node)
     place = builder.subscript(base.array, key, node, store=True)
@@ -412,7 +408,7 @@ def _store_flat(builder: Statements, base: Flat, key: Value, value: Value, node:
     store(builder, base.array, key, value, node)
 
 
-def _store_shape(builder: Statements, name: str, base: Array, value: Value, node: ast.AST) -> None:
+def _store_shape(builder: Building, name: str, base: Array, value: Value, node: ast.AST) -> None:
     """The one name of an array takes another shape of the same memory."""
     view = base.view
     alone = [n for n, other in builder.scope.values.items() if any(a is base for a in arrays_in(other))] == [name]
@@ -426,7 +422,7 @@ def _store_shape(builder: Statements, name: str, base: Array, value: Value, node
     builder.bind(name, reshaped)
 
 
-def _unpack(builder: Statements, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
+def _unpack(builder: Building, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
     stars = [k for k, item in enumerate(target.elts) if isinstance(item, ast.Starred)]
     of_numbers = isinstance(value, Array) and value.is_list and value.rank == 1
     if stars and (of_numbers or (isinstance(value, Records) and not value.is_deque)):
@@ -466,7 +462,7 @@ def _unpack(builder: Statements, target: ast.Tuple | ast.List, value: Value, nod
         assign_target(builder, item.value if isinstance(item, ast.Starred) else item, part, node)
 
 
-def _gathered(builder: Statements, value: Tuple, place: int, targets: int, node: ast.AST) -> Tuple:
+def _gathered(builder: Building, value: Tuple, place: int, targets: int, node: ast.AST) -> Tuple:
     """a, *b, c = values: what is left for b as a list."""
     extra = len(value.items) - (targets - 1)
     if extra < 0:
@@ -475,12 +471,12 @@ def _gathered(builder: Statements, value: Tuple, place: int, targets: int, node:
     return Tuple((*value.items[:place], middle, *value.items[place + extra :]))
 
 
-def _is_slot_array(builder: Statements, value: Array) -> bool:
+def _is_slot_array(builder: Building, value: Array) -> bool:
     buffer = value.view.buffer if value.view else value.origin
     return any(slot.buffer is not None and slot.buffer.name == buffer for slot in builder.scope.slots.values())
 
 
-def _permutation(builder: Statements, target: ast.expr, value: ast.expr, node: ast.Assign) -> bool:
+def _permutation(builder: Building, target: ast.expr, value: ast.expr, node: ast.Assign) -> bool:
     """`a, b = b, a` on arrays: the names change places, the memory stays."""
     if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
         return False
@@ -512,7 +508,7 @@ def _permutation(builder: Statements, target: ast.expr, value: ast.expr, node: a
     return True
 
 
-def _store_element(builder: Statements, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+def _store_element(builder: Building, target: ast.Subscript, value: Value, node: ast.AST) -> None:
     before = builder.emitter.mutations
     with builder.emitter.capture() as block:
         base, key = builder.evaluate_all([target.value, target.slice])
@@ -541,7 +537,7 @@ def _store_element(builder: Statements, target: ast.Subscript, value: Value, nod
         store_item(builder, base, key, value, node)
         return
     if isinstance(base, Keyed):
-        builder.store_attribute(base.entries, builder.keyed_name(key, node), value, node)
+        builder.store_attribute(base.entries, keyed_name(builder, key, node), value, node)
         return
     if builder.store_special(base, key, value, node):
         return
@@ -555,7 +551,7 @@ def _store_element(builder: Statements, target: ast.Subscript, value: Value, nod
     store(builder, base, key, value, target)
 
 
-def _store_item(builder: Statements, name: str, base: Tuple, key: Value, value: Value, node: ast.AST) -> None:
+def _store_item(builder: Building, name: str, base: Tuple, key: Value, value: Value, node: ast.AST) -> None:
     """An item of a list that exists at compile time only, where every path passes and no other name has it."""
     names = [other for other, held in builder.scope.values.items() if held is base]
     if names != [name] or len(builder.emitter.blocks) > 1 or name in builder.scope.slots or builder.scope.inlined:
@@ -571,7 +567,7 @@ def _store_item(builder: Statements, name: str, base: Tuple, key: Value, value: 
     builder.scope.values[name] = replace(base, items=tuple(items))
 
 
-def _augment_attribute(builder: Statements, node: ast.AugAssign, target: ast.Attribute) -> None:
+def _augment_attribute(builder: Building, node: ast.AugAssign, target: ast.Attribute) -> None:
     base = builder.evaluate(target.value)
     old = _read_before(builder, base, target, node)
     value = masks.settled(builder.evaluate(node.value), builder.emitter)
@@ -586,7 +582,7 @@ def _augment_attribute(builder: Statements, node: ast.AugAssign, target: ast.Att
     arrays.update(builder._part(base, target), BINARY[type(node.op)], value, builder.emitter)
 
 
-def _read_before(builder: Statements, base: Value, target: ast.Attribute, node: ast.AugAssign) -> Value | None:
+def _read_before(builder: Building, base: Value, target: ast.Attribute, node: ast.AugAssign) -> Value | None:
     """The number in an attribute, if what is added to it calls something, which could change it meanwhile."""
     if not isinstance(base, Struct) or not any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
         return None
@@ -595,7 +591,7 @@ def _read_before(builder: Statements, base: Value, target: ast.Attribute, node: 
 
 
 def _augment_field(
-    builder: Statements, base: Struct, name: str, value: Value, node: ast.AugAssign, old: Value | None = None
+    builder: Building, base: Struct, name: str, value: Value, node: ast.AugAssign, old: Value | None = None
 ) -> None:
     """base.name OP= value"""
     old = builder.field(base, name, node) if old is None else old
@@ -608,7 +604,7 @@ def _augment_field(
     builder.store_attribute(base, name, new, node)
 
 
-def _alone(builder: Statements, name: str, value: Value) -> bool:
+def _alone(builder: Building, name: str, value: Value) -> bool:
     """Whether a list is nowhere but in the variable `name`: then a new list is as good as a change of this one."""
     if isinstance(value, Tuple):
         held = [other for other, known in builder.scope.values.items() if known is value]
@@ -618,7 +614,7 @@ def _alone(builder: Statements, name: str, value: Value) -> bool:
     return value.view is None or (value.view.whole and only_list(builder, name, value.view.buffer))
 
 
-def _changed_itself(builder: Statements, current: Value, node: ast.AugAssign, value: Value) -> bool:
+def _changed_itself(builder: Building, current: Value, node: ast.AugAssign, value: Value) -> bool:
     """current OP= value of a list, dict or set, which changes it for all who have it; False if it is none."""
     if isinstance(current, Dict):
         builder.augment_dict(current, node, value)
@@ -633,7 +629,7 @@ def _changed_itself(builder: Statements, current: Value, node: ast.AugAssign, va
     return True
 
 
-def _augment_array(builder: Statements, array: Array, node: ast.AugAssign, value: Value) -> None:
+def _augment_array(builder: Building, array: Array, node: ast.AugAssign, value: Value) -> None:
     """array OP= value, in place"""
     value = masks.settled(value, builder.emitter)
     if not isinstance(value, (Scalar, Array)):
@@ -643,7 +639,7 @@ def _augment_array(builder: Statements, array: Array, node: ast.AugAssign, value
     arrays.update(array, BINARY[type(node.op)], value, builder.emitter)
 
 
-def _augment_element(builder: Statements, node: ast.AugAssign, target: ast.Subscript) -> None:
+def _augment_element(builder: Building, node: ast.AugAssign, target: ast.Subscript) -> None:
     base, key = builder.evaluate_all([target.value, target.slice])
     before = builder.emitter.mutations
     value = builder.evaluate(node.value)
@@ -667,9 +663,9 @@ def _augment_element(builder: Statements, node: ast.AugAssign, target: ast.Subsc
             store_record(builder, base, key, new, node)
         return
     if isinstance(base, Keyed) and not isinstance(node.op, ast.MatMult):
-        builder.keyed_item(base, key, node)  # it must be there
+        keyed_item(builder, base, key, node)  # it must be there
         _augment_field(
-            builder, base.entries, builder.keyed_name(key, node), masks.settled(value, builder.emitter), node
+            builder, base.entries, keyed_name(builder, key, node), masks.settled(value, builder.emitter), node
         )
         return
     if isinstance(base, Flat):

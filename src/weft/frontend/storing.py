@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from weft.frontend import arrays, masks
+from weft.frontend.building import Building
 from weft.frontend.nested import rows_change
 from weft.frontend.values import (
     Array,
@@ -28,10 +29,10 @@ from weft.ir.program import (
 )
 
 if TYPE_CHECKING:
-    from weft.frontend.statements import Statements
+    pass
 
 
-def store(builder: Statements, base: Array, key: Value, value: Value, node: ast.AST) -> None:
+def store(builder: Building, base: Array, key: Value, value: Value, node: ast.AST) -> None:
     """base[key] = value"""
     emitter = builder.emitter
     if base.view is None and base.part is None:
@@ -57,7 +58,7 @@ def store(builder: Statements, base: Array, key: Value, value: Value, node: ast.
         arrays.store(place, value, emitter)
 
 
-def store_scalar(builder: Statements, base: Array, place: Scalar, value: Value, node: ast.AST) -> None:
+def store_scalar(builder: Building, base: Array, place: Scalar, value: Value, node: ast.AST) -> None:
     expr = place.expr
     assert isinstance(expr, Read)
     if isinstance(value, Array) and value.rank == 0:
@@ -71,7 +72,7 @@ def store_scalar(builder: Statements, base: Array, place: Scalar, value: Value, 
     builder.emitter.mutations += 1
 
 
-def scatter(builder: Statements, place: Array, value: Value, node: ast.AST) -> None:
+def scatter(builder: Building, place: Array, value: Value, node: ast.AST) -> None:
     """array[indices] = value, in order: the last of several writes to one element stays."""
     emitter = builder.emitter
     source = arrays.without_leading_ones(arrays.assigned(value, place.type, emitter), place.rank)

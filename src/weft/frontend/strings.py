@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
+from weft.frontend.building import Building
 from weft.frontend.core import assign_parts, changes_kind, part_slots
 from weft.frontend.emit import NeedData, Restart
-from weft.frontend.missing import Missing
 from weft.frontend.scope import Slot
 from weft.frontend.slots import apart
 from weft.frontend.textpool import CODE, Element, TextPool
@@ -102,14 +102,10 @@ def _summands(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-class Strings(Missing):
+class Strings(Building):
     """Strings as values, in variables, compared and joined."""
 
     _pool: TextPool | None = None
-    #: Strings that have been made keys: their place, and the block after which that is known.
-    _keys: dict[Text, tuple[Expr, list[Node]]]
-    #: Of which kind the strings are that are arguments, by their parameters.
-    text_kinds: dict[str, str]
 
     @property
     def pool(self) -> TextPool:
@@ -158,15 +154,6 @@ class Strings(Missing):
         located = text if text.code is not None or text.buffer else self.located(text)
         return lambda at: self.code(located, at)
 
-    def kept_text(self, text: Text, name: str) -> Text:
-        """The string as it is now, whatever happens to the variables it came from."""
-        if text.literal is not None:
-            return text
-        if text.code is not None:
-            return replace(text, code=self._kept(text.code, name))
-        start = self.emitter.snapshot(text.start, "start")
-        return replace(text, start=start, length=self.emitter.snapshot(text.length, "length"))
-
     def codes(self, text: Text) -> Array:
         """The code points as an array."""
         if text.code is not None:
@@ -189,7 +176,7 @@ class Strings(Missing):
 
     def bind(self, name: str, value: Value) -> None:
         if isinstance(value, Text) and name not in self.scope.slots:
-            value = self.kept_text(value, name)
+            value = kept_text(self, value, name)
         super().bind(name, value)
 
     def open_slots(self, names: Names[str], owner: ast.AST) -> list[str]:
@@ -234,7 +221,7 @@ class Strings(Missing):
     def data_text(self, value: Value) -> Value:
         """A string as data, kept from later changes of what it is taken from."""
         text = self.text(value)
-        return self.kept_text(text, "part")
+        return kept_text(self, text, "part")
 
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if isinstance(value, Text):
@@ -262,42 +249,49 @@ class Strings(Missing):
             return Scalar(same if name == "eq" else arith.negate(same))
         return Scalar(_ordered(self, name, first, second))
 
-    def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
-        raise NotImplementedError
+
+def kept_text(builder: Building, text: Text, name: str) -> Text:
+    """The string as it is now, whatever happens to the variables it came from."""
+    if text.literal is not None:
+        return text
+    if text.code is not None:
+        return replace(text, code=builder._kept(text.code, name))
+    start = builder.emitter.snapshot(text.start, "start")
+    return replace(text, start=start, length=builder.emitter.snapshot(text.length, "length"))
 
 
-def text_prelude(builder: Strings) -> list[Node]:
+def text_prelude(builder: Building) -> list[Node]:
     """What the program must begin with."""
     return [] if builder._pool is None else builder._pool.prelude()
 
 
-def pooled(builder: Strings, text: Text) -> Text:
+def pooled(builder: Building, text: Text) -> Text:
     """The same string in the pool."""
     text = builder.located(text)
     if text.buffer == builder.pool.buffer and text.step == 1:
-        return builder.kept_text(text, "text")
-    text = builder.kept_text(text, "text")
+        return kept_text(builder, text, "text")
+    text = kept_text(builder, text, "text")
     return Text(text.kind, text.length, builder.pool.buffer, builder.pool.append(text.length, builder.element(text)))
 
 
-def new_text(builder: Strings, kind: str, count: Expr, element: Element) -> Text:
+def new_text(builder: Building, kind: str, count: Expr, element: Element) -> Text:
     """A string of so many characters."""
     count = builder.emitter.snapshot(count, "length")
     return Text(kind, count, builder.pool.buffer, builder.pool.append(count, element))
 
 
-def text_numbers(builder: Strings, value: Value) -> list[Expr]:
+def text_numbers(builder: Building, value: Value) -> list[Expr]:
     """What a container holds of a string: where it begins in the pool, and its length."""
     text = pooled(builder, builder.text(value))
     return [text.start, text.length]
 
 
-def key_numbers(builder: Strings, value: Value) -> list[Expr]:
+def key_numbers(builder: Building, value: Value) -> list[Expr]:
     """The same numbers for all equal strings."""
     text = builder.text(value)
     if text.literal is not None:
         return [builder.pool.intern_literal(text.literal), text.length]
-    text = builder.kept_text(text, "key")
+    text = kept_text(builder, text, "key")
     if text.code is not None:
         return [builder.pool.intern_character(text.code), ONE]
     known = builder._keys.get(text)
@@ -309,7 +303,7 @@ def key_numbers(builder: Strings, value: Value) -> list[Expr]:
     return [found, text.length]
 
 
-def _decide_text(builder: Strings, slot: Slot, *texts: Text) -> None:
+def _decide_text(builder: Building, slot: Slot, *texts: Text) -> None:
     """The slot holds strings, perhaps only single characters: build again with that."""
     kinds = {text.kind for text in texts}
     if len(kinds) > 1:
@@ -318,7 +312,7 @@ def _decide_text(builder: Strings, slot: Slot, *texts: Text) -> None:
     raise Restart
 
 
-def _assign_text(builder: Strings, name: str, slot: Slot, value: Value) -> None:
+def _assign_text(builder: Building, name: str, slot: Slot, value: Value) -> None:
     kind, is_single = builder.emitter.decisions.texts[slot.key]
     if not is_text(value) or builder.text(value).kind != kind:
         current = builder.scope.values.get(name)
@@ -335,7 +329,7 @@ def _assign_text(builder: Strings, name: str, slot: Slot, value: Value) -> None:
     builder.scope.values[name] = slot_text(builder, slot)
 
 
-def slot_text(builder: Strings, slot: Slot) -> Text:
+def slot_text(builder: Building, slot: Slot) -> Text:
     """The string that a slot holds."""
     kind, is_single = builder.emitter.decisions.texts[slot.key]
     assert slot.parts is not None
@@ -347,7 +341,7 @@ def slot_text(builder: Strings, slot: Slot) -> Text:
 
 
 def chosen_text(
-    builder: Strings, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
+    builder: Building, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
 ) -> Text:
     """`a if test else b`"""
     first, second = builder.text(then[0]), builder.text(orelse[0])
@@ -371,7 +365,7 @@ def chosen_text(
     return builder.text_of(first.kind, held[0].value, held[1].value)
 
 
-def text_part(builder: Strings, base: Value, key: Value, node: ast.AST | None) -> Value:
+def text_part(builder: Building, base: Value, key: Value, node: ast.AST | None) -> Value:
     """base[key]"""
     text, emitter = builder.text(base), builder.emitter
     array = Array((text.length,), CODE, lambda at: ZERO)
@@ -397,19 +391,19 @@ def text_part(builder: Strings, base: Value, key: Value, node: ast.AST | None) -
     return text_item(builder, text, place)
 
 
-def text_item(builder: Strings, text: Text, place: Expr) -> Value:
+def text_item(builder: Building, text: Text, place: Expr) -> Value:
     """What an index in range, or an iteration, gives: a character, or of bytes a number."""
     code = builder.code(text, place)
     return single(text.kind, code) if text.kind == "str" else Scalar(code)
 
 
-def text_iteration(builder: Strings, value: Value) -> Iterable:
-    text = builder.kept_text(builder.text(value), "text")
+def text_iteration(builder: Building, value: Value) -> Iterable:
+    text = kept_text(builder, builder.text(value), "text")
     text = text if text.code is not None else builder.located(text)
     return Iterable(text.length, lambda q: text_item(builder, text, q))
 
 
-def equal_texts(builder: Strings, first: Text, second: Text) -> Expr:
+def equal_texts(builder: Building, first: Text, second: Text) -> Expr:
     emitter = builder.emitter
     if first.literal is not None or first.code is not None:
         first, second = second, first
@@ -418,7 +412,7 @@ def equal_texts(builder: Strings, first: Text, second: Text) -> Expr:
         return Const(False, PYBOOL)
     if second.literal == "":
         return Op("eq", (length, ZERO), PYBOOL)
-    first, second = (builder.kept_text(text, "text") for text in (first, second))
+    first, second = (kept_text(builder, text, "text") for text in (first, second))
     same = variable(emitter, "same", Op("eq", (length, second.length), PYBOOL))
     known = int(second.length.value.real) if isinstance(second.length, Const) else None
     with when(emitter, same.value):
@@ -435,10 +429,10 @@ def equal_texts(builder: Strings, first: Text, second: Text) -> Expr:
     return emitter.snapshot(same.value, "same")
 
 
-def _ordered(builder: Strings, name: str, first: Text, second: Text) -> Expr:
+def _ordered(builder: Building, name: str, first: Text, second: Text) -> Expr:
     """The first characters that differ decide, then the lengths."""
     emitter = builder.emitter
-    first, second = (builder.kept_text(text, "text") for text in (first, second))
+    first, second = (kept_text(builder, text, "text") for text in (first, second))
     one, other = builder.element(first), builder.element(second)
     shorter = emitter.snapshot(Op("minimum", (first.length, second.length), INT), "shorter")
     result = variable(emitter, "ordered", Op(name, (first.length, second.length), PYBOOL))
@@ -450,7 +444,7 @@ def _ordered(builder: Strings, name: str, first: Text, second: Text) -> Expr:
     return emitter.snapshot(result.value, "ordered")
 
 
-def text_contains(builder: Strings, base: Value, wanted: Value, node: ast.AST) -> Expr:
+def text_contains(builder: Building, base: Value, wanted: Value, node: ast.AST) -> Expr:
     """wanted in base"""
     text = builder.text(base)
     if isinstance(wanted, Scalar) and text.kind != "str":
@@ -471,14 +465,14 @@ def text_contains(builder: Strings, base: Value, wanted: Value, node: ast.AST) -
         return among(builder.emitter.snapshot(part.code, "code"), map(ord, text.literal))
     if part.code is not None:
         code = builder.emitter.snapshot(part.code, "code")
-        text = builder.kept_text(text, "text")
+        text = kept_text(builder, text, "text")
         dims, at = builder.emitter.domain((builder.emitter.stable(text.length),))
         same = Op("eq", (builder.code(text, at[0]), code), PYBOOL)
         return builder.emitter.snapshot(Reduce("or", dims, same, builder.emitter.span), "found")
     return Op("ge", (builder.find_text(text, part, node), ZERO), PYBOOL)
 
 
-def text_operator(builder: Strings, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+def text_operator(builder: Building, op: str, left: Value, right: Value, node: ast.AST) -> Value:
     """left + right, left * n"""
     if op == "add" and is_text(left) and is_text(right):
         return joined_texts(builder, builder.text(left), builder.text(right), node)
@@ -488,7 +482,7 @@ def text_operator(builder: Strings, op: str, left: Value, right: Value, node: as
     raise builder.unsupported(node, "this operator on strings", left=left, right=right)
 
 
-def joined_texts(builder: Strings, left: Text, right: Text, node: ast.AST | None) -> Value:
+def joined_texts(builder: Building, left: Text, right: Text, node: ast.AST | None) -> Value:
     if left.kind != right.kind:
         raise builder.unsupported(node, "str and bytes added", left=left, right=right)
     if left.literal is not None and right.literal is not None:
@@ -499,7 +493,7 @@ def joined_texts(builder: Strings, left: Text, right: Text, node: ast.AST | None
     if left.literal == "":
         return right
     emitter = builder.emitter
-    left, right = builder.kept_text(left, "text"), builder.kept_text(right, "text")
+    left, right = kept_text(builder, left, "text"), kept_text(builder, right, "text")
     total = emitter.snapshot(Op("add", (left.length, right.length), INT), "length")
     if _is_growing(builder, left):
         start = builder.pool.extended(left.grows, left.start, left.length, right.length, builder.element(right))
@@ -514,16 +508,16 @@ def joined_texts(builder: Strings, left: Text, right: Text, node: ast.AST | None
     return Text(left.kind, total, builder.pool.buffer, start, grows=grows)
 
 
-def _is_growing(builder: Strings, text: Text) -> bool:
+def _is_growing(builder: Building, text: Text) -> bool:
     """Whether a string is the value of a variable of this function that gets longer strings."""
     slots = builder.scope.slots.values() if text.grows and text.buffer == builder.pool.buffer else ()
     parts = [slot.parts[0].buffer for slot in slots if slot.parts]
     return any(buffer is not None and buffer.name == text.grows for buffer in parts)
 
 
-def _repeated(builder: Strings, text: Text, times: Expr) -> Value:
+def _repeated(builder: Building, text: Text, times: Expr) -> Value:
     emitter = builder.emitter
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     often = emitter.snapshot(Op("maximum", (times, ZERO), INT), "times")
     total = emitter.snapshot(Op("mul", (often, text.length), INT), "length")
     element = builder.element(text)
@@ -535,7 +529,7 @@ def _repeated(builder: Strings, text: Text, times: Expr) -> Value:
     return Text(text.kind, total, builder.pool.buffer, start)
 
 
-def concatenated(builder: Strings, kind: str, separator: Text, parts: Iterable) -> Value:
+def concatenated(builder: Building, kind: str, separator: Text, parts: Iterable) -> Value:
     """separator.join(parts)"""
     emitter = builder.emitter
     start = builder.pool.cells.last()
@@ -552,7 +546,7 @@ def concatenated(builder: Strings, kind: str, separator: Text, parts: Iterable) 
     return Text(kind, emitter.snapshot(length, "length"), builder.pool.buffer, start)
 
 
-def materialised_text(builder: Strings, text: Text) -> Array:
+def materialised_text(builder: Building, text: Text) -> Array:
     """The code points in memory of their own, for the caller."""
     codes = builder.codes(text)
     of = CODE if text.kind == "str" else BYTE

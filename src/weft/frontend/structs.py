@@ -14,10 +14,11 @@ import types
 from typing import Any
 
 from weft.frontend import arrays, reads
+from weft.frontend.building import Building
 from weft.frontend.core import assign_scalar_slot, is_list
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
-from weft.frontend.fields import Fields, field_now, renew_field, start_field
+from weft.frontend.fields import field_now, renew_field, start_field
 from weft.frontend.growing import Cells
 from weft.frontend.items import merged, row_of, types_in
 from weft.frontend.lists import growing_value
@@ -81,11 +82,8 @@ def is_generated(function: types.FunctionType) -> bool:
     return (made and code.co_filename == "<string>") or function.__module__ in ("dataclasses", "functools")
 
 
-class Structs(Fields):
+class Structs(Building):
     """Objects made inside the function."""
-
-    def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args)"""
@@ -120,10 +118,6 @@ class Structs(Fields):
             return None
         self.emitter.decisions.objects[value.kind] = known
         raise Restart
-
-    def assigns(self, kind: type, name: str) -> None:
-        """An attribute of an object in a container is assigned to."""
-        raise NotImplementedError
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
@@ -226,10 +220,6 @@ class Structs(Fields):
             raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}")
         return constant
 
-    def not_shadowed(self, base: Struct, name: str, node: ast.AST) -> None:
-        """What the class has under a name is what the object has; an argument could have an attribute of its own."""
-        raise NotImplementedError
-
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
@@ -255,7 +245,7 @@ class Structs(Fields):
         return self.struct_method(value, name, [], {}, node)
 
 
-def named_tuple(builder: Structs, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+def named_tuple(builder: Building, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
     """kind(*args) of a class of named tuples"""
     reads.lookup(kind, "_field_defaults")
     names: tuple[str, ...] = reads.lookup(kind, "_fields")
@@ -270,7 +260,7 @@ def named_tuple(builder: Structs, kind: Any, args: list[Value], kwargs: dict[str
     return Tuple(tuple(given[name] for name in names), named=kind)
 
 
-def _pooled(builder: Structs, made: Struct, node: ast.AST) -> Struct:
+def _pooled(builder: Building, made: Struct, node: ast.AST) -> Struct:
     """A new object among those of its class, if containers hold some of them."""
     attributes = builder.emitter.decisions.objects.get(made.kind)
     if attributes is None:
@@ -289,21 +279,21 @@ def _pooled(builder: Structs, made: Struct, node: ast.AST) -> Struct:
     return Struct(made.kind, {}, row=row)
 
 
-def _pool_of(builder: Structs, kind: type, node: ast.AST) -> Growing:
+def _pool_of(builder: Building, kind: type, node: ast.AST) -> Growing:
     pool = builder.pools.get(kind)
     if pool is None:
         raise builder.unsupported(node, "objects inside containers in a recursive function", "use arrays")
     return pool
 
 
-def _attribute_type(builder: Structs, kind: type, name: str) -> ItemType:
+def _attribute_type(builder: Building, kind: type, name: str) -> ItemType:
     """The type of an attribute with what is known by now of lists that are empty at first."""
     layout = resolved(builder, builder.emitter.decisions.objects[kind][name])
     assert layout is not None
     return layout
 
 
-def fits(builder: Structs, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
+def fits(builder: Building, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
     """An attribute gets a value: of its type, or of one that the build starts again with."""
     if builder.accepts(layout, value):
         return
@@ -315,7 +305,7 @@ def fits(builder: Structs, kind: type, name: str, layout: ItemType, value: Value
     raise builder.unsupported(node, reason, "give it one type", value=value)
 
 
-def _attribute_columns(builder: Structs, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
+def _attribute_columns(builder: Building, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
     """The numbers of an attribute of an object among others; None if it has no such attribute."""
     assert base.row is not None
     data = list(_pool_of(builder, base.kind, node).data)
@@ -328,7 +318,7 @@ def _attribute_columns(builder: Structs, base: Struct, name: str, node: ast.AST)
     return None
 
 
-def numbers_in_object(builder: Structs, base: Struct) -> list[Read]:
+def numbers_in_object(builder: Building, base: Struct) -> list[Read]:
     """All numbers of an object in a container."""
     found = [
         _attribute_columns(builder, base, name, ast.Pass()) for name in builder.emitter.decisions.objects[base.kind]
@@ -336,7 +326,7 @@ def numbers_in_object(builder: Structs, base: Struct) -> list[Read]:
     return [column for columns in found if columns is not None for column in columns[1]]
 
 
-def _store_column(builder: Structs, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+def _store_column(builder: Building, base: Struct, name: str, value: Value, node: ast.AST) -> None:
     builder.assigns(base.kind, name)
     found = _attribute_columns(builder, base, name, node)
     if found is None:
@@ -349,6 +339,6 @@ def _store_column(builder: Structs, base: Struct, name: str, value: Value, node:
     builder.emitter.mutations += 1
 
 
-def settled_array(builder: Structs, value: Array, name: str) -> Array:
+def settled_array(builder: Building, value: Array, name: str) -> Array:
     arrays.keepable(value, builder.emitter)
     return arrays.materialise(value, builder.emitter, name)

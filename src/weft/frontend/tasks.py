@@ -19,7 +19,7 @@ from typing import Any
 from weft import parallel
 from weft.errors import APART, ParallelError
 from weft.frontend import reads, reasons
-from weft.frontend.exceptions import Exceptions
+from weft.frontend.building import Building
 from weft.frontend.liveness import Liveness, assigned, used
 from weft.frontend.source import Source
 from weft.frontend.statements import execute_all
@@ -73,7 +73,7 @@ def with_finish(body: list[ast.stmt], namespace: dict[str, Any]) -> list[ast.stm
     return [*body[:first], ast.fix_missing_locations(around), *body[last:]]
 
 
-class Tasks(Exceptions):
+class Tasks(Building):
     """`_exec_with`."""
 
     def _exec__finish(self, node: _Finish) -> bool:
@@ -86,7 +86,7 @@ class Tasks(Exceptions):
         return _region(self, node, kind, node.body)
 
 
-def _region(builder: Tasks, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:
+def _region(builder: Building, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:
     namespace, around = builder.scope.source.namespace, builder.scope.regions
     tasks = builder.emitter.decisions.tasks
     tasks.met = True
@@ -118,7 +118,7 @@ def _region(builder: Tasks, node: ast.With, kind: LoopKind, body: list[ast.stmt]
     return reached
 
 
-def _stays(builder: Tasks, body: list[ast.stmt], kind: LoopKind) -> None:
+def _stays(builder: Building, body: list[ast.stmt], kind: LoopKind) -> None:
     """A task cannot end what it is a part of; the other regions are left at their end, or by a return of the whole
     program: that of a function written out in place would go on behind the region.
     """

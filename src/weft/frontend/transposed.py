@@ -11,14 +11,14 @@ import ast
 from collections.abc import Callable
 
 from weft.frontend import arrays, ragged
-from weft.frontend.special import SpecialMethods
+from weft.frontend.building import Building
 from weft.frontend.values import Array, Iterable, Object, Records, Rows, Scalar, Tuple, Value
 from weft.frontend.writing import loop, pick, variable
 from weft.ir.expr import ZERO, Expr, Op
 from weft.ir.types import BOOL, INT, ScalarType
 
 
-class Transposed(SpecialMethods):
+class Transposed(Building):
     """Calls with all items of a list as arguments."""
 
     def _eval_call(self, node: ast.Call) -> Value:
@@ -34,7 +34,7 @@ class Transposed(SpecialMethods):
         return super()._eval_call(node)
 
 
-def _columns_of(builder: Transposed, rows: Value, node: ast.AST) -> Value:
+def _columns_of(builder: Building, rows: Value, node: ast.AST) -> Value:
     emitter = builder.emitter
     if isinstance(rows, Array) and rows.is_list and rows.rank == 2:
         some = Op("gt", (rows.shape[0], ZERO), BOOL)
@@ -48,14 +48,14 @@ def _columns_of(builder: Transposed, rows: Value, node: ast.AST) -> Value:
     raise builder.unsupported(node, "zip(*rows) of this", "write it as a loop", rows=rows)
 
 
-def _column(builder: Transposed, of: ScalarType, count: Expr, element: Callable[[Expr], Expr]) -> Iterable:
+def _column(builder: Building, of: ScalarType, count: Expr, element: Callable[[Expr], Expr]) -> Iterable:
     """A column as it is now."""
     view = Array((count,), of, lambda at: element(at[0]), is_list=True, cost=1)
     copy = arrays.materialise(view, builder.emitter, "column")
     return Iterable(count, lambda k: Scalar(copy.element((k,))))
 
 
-def _ragged_columns(builder: Transposed, rows: Rows) -> Iterable:
+def _ragged_columns(builder: Building, rows: Rows) -> Iterable:
     """As many columns as the shortest row has items."""
     emitter = builder.emitter
     shortest = variable(emitter, "shortest", ZERO)
@@ -80,7 +80,7 @@ def _ragged_columns(builder: Transposed, rows: Rows) -> Iterable:
     return Iterable(trips, column)
 
 
-def _part_of_rows(builder: Transposed, rows: Records, place: int, node: ast.AST) -> Iterable:
+def _part_of_rows(builder: Building, rows: Records, place: int, node: ast.AST) -> Iterable:
     """One part of each tuple of a list."""
     run = builder.iteration(rows, node)
 

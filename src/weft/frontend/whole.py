@@ -10,9 +10,9 @@ import ast
 from collections.abc import Iterator
 
 from weft.frontend import growing, tables
+from weft.frontend.building import Building
 from weft.frontend.core import changes_kind
 from weft.frontend.dicts import (
-    Dicts,
     add_all,
     delete_entry,
     dict_length,
@@ -39,10 +39,8 @@ from weft.ir.program import Alloc
 from weft.ir.types import BOOL, INT
 
 
-class WholeDicts(Dicts):
+class WholeDicts(Building):
     """Dicts and sets as wholes."""
-
-    statement: ast.stmt
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
@@ -160,9 +158,7 @@ class WholeDicts(Dicts):
         self.emitter.mutations += 1
 
 
-def copied_dict(
-    builder: WholeDicts, base: Dict, node: ast.AST, is_set: bool | None = None, given: bool = False
-) -> Dict:
+def copied_dict(builder: Building, base: Dict, node: ast.AST, is_set: bool | None = None, given: bool = False) -> Dict:
     """dict(base), base.copy(), set(base); `given`: the same set, in memory of the function's own."""
     made = builder.new_dict(node, base.is_set if is_set is None else is_set, None)
     if base.table is None or base.key is None:
@@ -200,14 +196,14 @@ def copied_dict(
     return Dict(table, made.key, made.item, made.is_set, None, made.place)
 
 
-def _copy_entries(builder: WholeDicts, made: Dict, base: Dict, node: ast.AST) -> None:
+def _copy_entries(builder: Building, made: Dict, base: Dict, node: ast.AST) -> None:
     if made.is_set:
         add_all(builder, made, entries_of(builder, base, "keys", node, ordered=False), node)
     else:
         take_entries(builder, made, base, node)
 
 
-def _merge_set(builder: WholeDicts, made: Dict, other: Dict, node: ast.AST) -> None:
+def _merge_set(builder: Building, made: Dict, other: Dict, node: ast.AST) -> None:
     """What another set or dict holds is put into a set whose order is kept."""
     assert made.table is not None
     if other.table is None or other.table == made.table:
@@ -222,7 +218,7 @@ def _merge_set(builder: WholeDicts, made: Dict, other: Dict, node: ast.AST) -> N
     builder.emitter.mutations += 1
 
 
-def _update_set(builder: WholeDicts, base: Dict, other: Value, node: ast.AST) -> None:
+def _update_set(builder: Building, base: Dict, other: Value, node: ast.AST) -> None:
     if not isinstance(other, Dict):
         add_all(builder, base, other, node)
         return
@@ -241,7 +237,7 @@ def _update_set(builder: WholeDicts, base: Dict, other: Value, node: ast.AST) ->
         _merge_set(builder, base, other, node)
 
 
-def take_entries(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) -> None:
+def take_entries(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
     if other.table is None:
         return
     run = builder.iteration(entries_of(builder, other, "items", node), node)
@@ -251,7 +247,7 @@ def take_entries(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) ->
         store_item(builder, base, entry.items[0], entry.items[1], node)
 
 
-def count_all(builder: WholeDicts, base: Dict, items: Value, node: ast.AST) -> None:
+def count_all(builder: Building, base: Dict, items: Value, node: ast.AST) -> None:
     """Every item of a sequence is counted."""
     if isinstance(items, Dict):
         raise builder.unsupported(node, "a Counter of a dict", "count its entries in a loop", items=items)
@@ -264,7 +260,7 @@ def count_all(builder: WholeDicts, base: Dict, items: Value, node: ast.AST) -> N
         _count_one(builder, base, run.item(at), node)
 
 
-def _count_one(builder: WholeDicts, base: Dict, key: Value, node: ast.AST) -> None:
+def _count_one(builder: Building, base: Dict, key: Value, node: ast.AST) -> None:
     if base.table is None:
         typed(builder, base, key, Scalar(ZERO), node)
     old = builder.item(base, key, node)
@@ -273,7 +269,7 @@ def _count_one(builder: WholeDicts, base: Dict, key: Value, node: ast.AST) -> No
 
 
 def _chosen_items(
-    builder: WholeDicts, made: Dict, op: str, left: Dict, right: Dict, node: ast.AST, ordered: bool = True
+    builder: Building, made: Dict, op: str, left: Dict, right: Dict, node: ast.AST, ordered: bool = True
 ) -> None:
     """The items of the first set that are in the second, or are not, are added."""
     run = builder.iteration(entries_of(builder, left, "keys", node, ordered=ordered), node)
@@ -285,7 +281,7 @@ def _chosen_items(
             store_item(builder, made, key, None, node)
 
 
-def keep_common(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) -> None:
+def keep_common(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
     """base &= other"""
     will_shrink(builder, base, node)
     keep_size(builder, base, Const(False, BOOL))
@@ -306,7 +302,7 @@ def keep_common(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) -> 
     builder.emitter.mutations += 1
 
 
-def take_away(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) -> None:
+def take_away(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
     """base -= other"""
     if other.table is None or base.table is None:
         return
@@ -317,7 +313,7 @@ def take_away(builder: WholeDicts, base: Dict, other: Dict, node: ast.AST) -> No
         Ordered(builder.emitter, base.table).forget_gone()
 
 
-def settle_entries(builder: WholeDicts, one: Dict, other: Dict) -> None:
+def settle_entries(builder: Building, one: Dict, other: Dict) -> None:
     """An empty dict holds what the other one does."""
     entries = builder.emitter.decisions.entries
     for empty, known in ((one, other), (other, one)):
@@ -326,7 +322,7 @@ def settle_entries(builder: WholeDicts, one: Dict, other: Dict) -> None:
             raise Restart
 
 
-def _holders(builder: WholeDicts, held: Dict) -> Iterator[tuple[str, bool]]:
+def _holders(builder: Building, held: Dict) -> Iterator[tuple[str, bool]]:
     """Names of a dict; and whether it is a part of what they denote, or a name elsewhere."""
     wanted = builder.identity(held)
     scope: Scope | None = builder.scope
@@ -340,7 +336,7 @@ def _holders(builder: WholeDicts, held: Dict) -> Iterator[tuple[str, bool]]:
         scope = scope.parent
 
 
-def _take_over(builder: WholeDicts, one: Table, other: Table, finger: bool = True) -> None:
+def _take_over(builder: Building, one: Table, other: Table, finger: bool = True) -> None:
     """The first table becomes a copy of the second; `finger`: it also pops the items in the same order.
 
     Its own memory may not be there yet: the name got its first dict in another branch.

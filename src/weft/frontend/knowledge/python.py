@@ -20,6 +20,7 @@ from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.dicts import dict_length, entries_of
 from weft.frontend.emit import Choosing, Emitter
 from weft.frontend.expressions import constant_value, scalar_binary
+from weft.frontend.keyed import keyed_items
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import mostly
 from weft.frontend.knowledge.creation import extent_of
@@ -78,7 +79,7 @@ def _len(call: Bound) -> Value:
     if isinstance(value, Dict):
         return Scalar(dict_length(call.builder, value))
     if isinstance(value, (Keyed, Keywords)):
-        return Scalar(Const(len(call.builder.keyed_items(value, None)), INT))
+        return Scalar(Const(len(keyed_items(call.builder, value, None)), INT))
     if isinstance(value, Records):
         return Scalar(value.growing.size)
     if isinstance(value, (Rows, Stack)):

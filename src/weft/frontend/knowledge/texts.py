@@ -17,7 +17,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.python import number
-from weft.frontend.strings import among, concatenated, is_text, joined_texts, new_text, single
+from weft.frontend.strings import among, concatenated, is_text, joined_texts, kept_text, new_text, single
 from weft.frontend.textpool import LATIN
 from weft.frontend.values import Object, Records, Rows, Scalar, Text, Tuple, Value, describe
 from weft.frontend.writing import pick
@@ -82,7 +82,7 @@ def _ord(call: Bound) -> Value:
         raise Unsupported(builder.emitter.span, f"ord() of {describe(value)}")
     text = builder.text(value)
     if text.code is None:
-        text = builder.kept_text(text, "text")
+        text = kept_text(builder, text, "text")
         message = "ord() expected a character, but string of length {0} found"
         builder.emitter.check(Op("eq", (text.length, ONE), BOOL), "TypeError", message, (text.length,))
     return Scalar(builder.code(text, ZERO))
@@ -189,7 +189,7 @@ def require_ascii(text):
 
 
 def _case(builder: Builder, text: Text, name: str) -> Value:
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     if text.code is not None:
         if text.kind == "str":
             known = Op("lt", (text.code, integer(_ASCII)), BOOL)
@@ -299,7 +299,7 @@ def _search(builder: Builder, text: Text, name: str, args: list[Value]) -> Value
     if isinstance(args[0], Tuple):
         return _any_of(builder, text, name, args)
     part = _part(builder, text, args[0], name)
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     length = Scalar(text.length)
     limits: list[Value] = []
     for default, limit in zip((Scalar(ZERO), length), (*args[1:], Object(None), Object(None))):
@@ -326,7 +326,7 @@ def _part(builder: Builder, text: Text, value: Value, name: str) -> Text:
         return single(text.kind, code)
     if not is_text(value) or (builder.text(value).kind == "str") != (text.kind == "str"):
         raise Unsupported(builder.emitter.span, f"TypeError: {name}() of {describe(value)}")
-    return builder.kept_text(builder.text(value), "part")
+    return kept_text(builder, builder.text(value), "part")
 
 
 def _any_of(builder: Builder, text: Text, name: str, args: list[Value]) -> Value:
@@ -444,7 +444,7 @@ def _join(builder: Builder, text: Text, args: list[Value]) -> Value:
         return result
     if not is_text(parts) and not isinstance(parts, (Records, Rows)):
         parts = builder.listed(parts)
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     return concatenated(builder, text.kind, text, builder.iteration(parts, builder.calling))
 
 
@@ -454,7 +454,7 @@ def _coded(builder: Builder, text: Text, name: str, args: list[Value]) -> Value:
     usual = ("utf-8", "utf8", "ascii", "latin-1", "latin1", "UTF-8", "us-ascii")
     if (name == "encode") != (text.kind == "str") or len(known) != len(args) or (known and known[0] not in usual):
         raise Unsupported(builder.emitter.span, f"this use of {name}()")
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     builder.expand(require_ascii, {"text": text})
     literal = text.literal
     return replace(text, kind="bytes" if name == "encode" else "str", literal=literal)
@@ -500,7 +500,7 @@ def extreme(text, greatest, message):
 
 def extreme_of(builder: Builder, value: Value, kind: str) -> Value:
     """max(text), min(text)"""
-    text = builder.kept_text(builder.text(value), "text")
+    text = kept_text(builder, builder.text(value), "text")
     words = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
     greatest = Scalar(Const(kind == "max", PYBOOL))
     message = Object(f"{kind}() {words}")
@@ -527,7 +527,7 @@ def method(builder: Builder, receiver: Value, name: str, args: list[Value], kwar
         return _join(builder, text, args)
     if name in ("encode", "decode"):
         return _coded(builder, text, name, args)
-    text = builder.kept_text(text, "text")
+    text = kept_text(builder, text, "text")
     empty: Value = Object("" if text.kind == "str" else b"")
     if name in ("strip", "lstrip", "rstrip") and len(args) <= 1:
         chars: Value = args[0] if args else Object(None)
@@ -607,7 +607,7 @@ def int_of(builder: Builder, value: Value, base: int) -> Value:
     if not 2 <= base <= 36:
         raise Unsupported(builder.emitter.span, f"int() of a string with base {base}")
     code = Scalar(integer(-1 if letter is None else ord(letter)))
-    text = builder.kept_text(builder.text(value), "text")
+    text = kept_text(builder, builder.text(value), "text")
     return builder.expand(parse_int, {"text": text, "base": Scalar(integer(base)), "letter": code})
 
 
@@ -666,7 +666,7 @@ def parse_float(text):
 
 
 def float_of(builder: Builder, value: Value) -> Value:
-    return builder.expand(parse_float, {"text": builder.kept_text(builder.text(value), "text")})
+    return builder.expand(parse_float, {"text": kept_text(builder, builder.text(value), "text")})
 
 
 def spelled(value, base, prefix):
