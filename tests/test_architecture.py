@@ -329,6 +329,37 @@ def test_targets_are_asked_and_not_named() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+#: What the front end's builder may have of these. The numbers only fall.
+_MOST_OPERATIONS = 238
+_MOST_RESTARTS = 74
+
+
+def _depth(kind: type) -> int:
+    return 0 if kind is object else 1 + max(_depth(base) for base in kind.__bases__)
+
+
+def test_the_builder_is_flat() -> None:
+    """Its parts stand on one class each, and what they need of each other is declared there and nowhere else."""
+    from weft.frontend.builder import Builder
+    from weft.frontend.building import Building
+
+    kinds = [kind for kind in Builder.__mro__ if kind is not object]
+    assert _depth(Builder) <= 3
+    operations = {kind: {name for name, value in vars(kind).items() if callable(value)} for kind in kinds}
+    assert max(len(names) for kind, names in operations.items() if kind is not Building) <= 40
+    assert len(set().union(*operations.values())) <= _MOST_OPERATIONS, "make it a function that takes the builder"
+    unknown = operations[Building] - set().union(*(operations[kind] for kind in kinds if kind is not Building))
+    assert not unknown, f"declared and never defined: {sorted(unknown)}"
+
+
+def test_the_front_end_starts_again_for_few_reasons() -> None:
+    raised = 0
+    for path in sorted((PACKAGE / "frontend").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            raised += isinstance(node, ast.Raise) and node.exc is not None and ast.unparse(node.exc) == "Restart"
+    assert raised <= _MOST_RESTARTS, "what a variable holds is found before it is emitted"
+
+
 def test_the_checks_can_fail() -> None:
     assert not _allowed("weft.runtime.cache", "weft.ir.expr")
     assert not _allowed("weft.ir.expr", "weft.passes.scheduling.fuse")

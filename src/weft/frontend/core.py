@@ -1,6 +1,6 @@
 """What the parts of the builder share: the emitter, the scope, assignment to names, merging of branches.
 
-The builder is one class in four files: `statements`, `expressions`, `calls` and this one, which they stand on.
+The operations themselves are in `statements`, `expressions` and `calls`; `building` declares what they share.
 """
 
 from __future__ import annotations
