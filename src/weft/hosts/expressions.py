@@ -42,7 +42,8 @@ def expression(version: D.Version, kernel: int, namespace: dict[str, Any], funct
     rows = [f"({known.text(spec.type)}, {_message(spec)})" for spec in version.exceptions]
     parts[_RAISER] = f"raiser(({', '.join(rows)}{',' if rows else ''}))"
     parts[_KEEPALIVE], parts[_TIMED] = "None", "0"
-    facts = [text for fact in version.facts if (text := _fact(fact, known, function))]
+    # In an order that is the same at each build: theirs is that of addresses.
+    facts = sorted(text for fact in version.facts if (text := _fact(fact, known, function)))
     parts[_FACTS] = f"({', '.join(facts)}{',' if facts else ''})"
     return f"({', '.join(parts)},)"
 
