@@ -180,7 +180,7 @@ class Calls(Building):
         if thing is str and len(args) == 1 and isinstance(args[0], Caught):
             return caught_text(self, args[0], node)
         if thing is type and len(args) == 1 and not kwargs and not self.is_choice(args[0]):
-            kind = python_type(args[0])
+            kind = np.ndarray if self.emitter.is_boxed(args[0]) else python_type(args[0])
             if kind is not None and not isinstance(args[0], Object):
                 return Object(kind)
         if thing is functools.partial and args:

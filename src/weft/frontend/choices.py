@@ -72,6 +72,8 @@ class Choices(Building):
                 return row
         if isinstance(then, Array) and isinstance(orelse, Array):
             return _chosen_array(self, test, (then, then_block), (orelse, else_block), node)
+        if self.emitter.is_boxed(then) or self.emitter.is_boxed(orelse):
+            raise self.unsupported(node, "a choice of an array of rank 0", "add [()]")
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
             raise self.unsupported(
                 node, "a conditional expression of these", "use an if statement", then=then, orelse=orelse
@@ -125,6 +127,8 @@ def joined(
     builder: Building, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
 ) -> Scalar:
     """`first and second` (or `or`), where `block` holds what `second` needs and runs only if it is needed."""
+    if not builder._as_condition and (builder.emitter.is_boxed(first) or builder.emitter.is_boxed(second)):
+        raise builder.unsupported(node, "a choice of an array of rank 0", "add [()]")
     if not isinstance(second, Scalar):
         raise builder.unsupported(node, "`and`/`or` of these values", first=first, second=second)
     mixed = first.type != second.type

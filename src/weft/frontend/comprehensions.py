@@ -92,7 +92,7 @@ class Comprehensions(Building):
                 value = self.array_of(value, node)
         watch(self, items, block, generator)
         several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
-        several = several or (isinstance(value, Array) and not value.is_list)
+        several = several or (isinstance(value, Array) and not value.is_list) or emitter.is_boxed(value)
         if nested or (lists and several and _has_layout(self, value)):
             return _grown_list(self, node, iterable)
         if isinstance(value, Scalar):
@@ -147,7 +147,7 @@ class Comprehensions(Building):
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
         changing = bool((walk.expr_buffers(run.trips) | run.watches) & written_by(self, block))
-        if changing or not isinstance(item, Scalar) or self.is_choice(item):
+        if changing or not isinstance(item, Scalar) or self.is_choice(item) or emitter.is_boxed(item):
             return _listed_one_by_one(self, run, None if changing else trips, item, title)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)

@@ -20,7 +20,7 @@ from typing import Any
 from weft.errors import Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
-from weft.frontend.values import Array, ArrayOf, HeapKind, ItemType, Records, Tuple
+from weft.frontend.values import Array, ArrayOf, HeapKind, ItemType, Records, Scalar, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -250,6 +250,7 @@ class Emitter:
         self.copied_names: dict[str, set[tuple[int, str]]] = {}  # names of arrays that such buffers have copies of
         self.given: dict[int, Given] = {}  # statements that give a variable its array, by identity
         self._given_nodes: list[Node] = []
+        self.slot_copies: set[str] = set()  # buffers that stand for what a variable held when they were made
         self.order: dict[str, bool] = {}  # buffers of which it is known whether NumPy has them in C order
         self.taken_as_c: dict[str, Span] = {}  # buffers taken to be in C order, and where
         self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
@@ -423,6 +424,10 @@ class Emitter:
         if isinstance(value, Read) and value.buffer in self.boxed and not index:
             self.boxed.add(buffer)  # under whatever name
         self.emit(Stmt(domain, buffer, index, value, reduce, self.span))
+
+    def is_boxed(self, value: object) -> bool:
+        """Whether NumPy has an array of rank 0 where there is a number here."""
+        return isinstance(value, Scalar) and isinstance(value.expr, Read) and value.expr.buffer in self.boxed
 
     def note_given(self, node: Node, given: Given) -> None:
         """Remember what a statement gives to a variable; the node is kept, so that its identity stays its own."""

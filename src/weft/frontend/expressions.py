@@ -108,6 +108,11 @@ def constant_value(value: Any) -> Value | None:
 
 
 #: Expressions whose value may be None where something else is none the worse for it.
+#: Attributes and methods that say the same of a number and of an array of rank 0 that holds it.
+_OF_RANK_0 = frozenset(
+    ("dtype", "shape", "ndim", "size", "itemsize", "nbytes", "item", "tolist")
+    + ("sum", "prod", "min", "max", "mean", "any", "all")
+)
 _MAY_BE_NONE = (ast.Name, ast.Call, ast.NamedExpr, ast.BoolOp, ast.Attribute, ast.Subscript)
 
 
@@ -687,6 +692,8 @@ def _array_attribute(builder: Building, array: Array, name: str, node: ast.AST) 
 
 
 def _scalar_attribute(builder: Building, value: Scalar, name: str, node: ast.AST) -> Value:
+    if builder.emitter.is_boxed(value) and name not in _OF_RANK_0:
+        raise builder.unsupported(node, f"the attribute {name} of an array of rank 0", "add [()]")
     if value.type.weak and not hasattr(value.type.python, name):
         raise builder.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
     if value.type == PYBOOL:

@@ -159,6 +159,8 @@ class Nested(Building):
 
     def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
         """The numbers of an item of a type that it fits: lists in it become lists of their kind."""
+        if self.emitter.is_boxed(value):
+            raise self.unsupported(None, "an array of rank 0 in a container", "add [()]")
         if isinstance(layout, ListOf):
             return [row_number(self, layout, value)]
         if isinstance(layout, DictOf):

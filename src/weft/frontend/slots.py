@@ -181,6 +181,20 @@ def _declare_varying(
     emitter.exchanged.append((slot.buffer.name, slot.twin.name))
 
 
+def copied_slot(builder: Building, value: Array) -> Array:
+    """The array of a variable as it is now, for another name: a copy that stands for the array itself."""
+    assert value.view is not None
+    block = builder.emitter.blocks[-1]
+    before = len(block)
+    copy = arrays.materialise(value, builder.emitter)
+    assert copy.view is not None
+    for node in block[before:]:
+        if isinstance(node, Stmt) and node.buffer == copy.view.buffer:
+            builder.emitter.note_given(node, Given(copy.view.buffer, value.view.buffer))
+            builder.emitter.slot_copies.add(copy.view.buffer)
+    return copy
+
+
 def exclusive(builder: Building, name: str | None, buffer: str) -> bool:
     """Whether `name` alone denotes a local buffer (None: no name does)."""
     if builder.emitter.buffers[buffer].role is Role.PARAM:
@@ -327,6 +341,8 @@ def shared_memory(builder: Building, value: Array) -> str | None:
     if value.view is None:
         return value.origin
     buffer = value.view.buffer
+    if buffer in builder.emitter.slot_copies:
+        return buffer
     local = builder.emitter.buffers[buffer].role is not Role.PARAM and value.view.whole
     return None if local and not builder.scope.keeping and exclusive(builder, None, buffer) else buffer
 

@@ -29,7 +29,7 @@ from weft.frontend.missing import forget
 from weft.frontend.mixed import from_either, keep_in_range, refuse_two_results
 from weft.frontend.nested import index_at_run_time, skips
 from weft.frontend.returns import RESULT, is_departure
-from weft.frontend.slots import arrays_in, exclusive, only_list
+from weft.frontend.slots import arrays_in, copied_slot, exclusive, only_list
 from weft.frontend.storing import data_dependent, scatter, store, store_scalar, takes_integers
 from weft.frontend.strings import kept_text
 from weft.frontend.values import (
@@ -181,9 +181,11 @@ class Statements(Building):
             value = kept_items(self, value)
         self.scope.departed |= is_departure(node)
         self.scope.keeping = len(node.targets) > 1
-        if self.scope.keeping:
+        named = any(isinstance(target, ast.Name) for target in node.targets)
+        carried = named and isinstance(value, Array) and _is_slot_array(self, value)
+        if self.scope.keeping and not carried:
             value = self._taken(value)  # one array for all the names
-        if self.scope.keeping and (is_list(value) or isinstance(value, Dict)):
+        if self.scope.keeping and (is_list(value) or isinstance(value, Dict) or carried):
             _assign_one_to_all(self, node, value)
         else:
             for target in node.targets:
@@ -214,7 +216,7 @@ class Statements(Building):
         if row_of(value) is not None:
             return steady(self, value)
         if isinstance(value, Array) and _is_slot_array(self, value):
-            return arrays.materialise(value, self.emitter)
+            return copied_slot(self, value)
         return value
 
     def _exec_augassign(self, node: ast.AugAssign) -> None:
@@ -234,6 +236,8 @@ class Statements(Building):
             self.at(node)
             _augment_array(self, current, node, value)
             return
+        if self.emitter.is_boxed(current):
+            raise self.unsupported(node, f"an update in place of {target.id}, an array of rank 0", "add [()] before")
         if isinstance(current, Dict) or (is_list(current) and not _alone(self, target.id, current)):
             if _changed_itself(self, current, node, self.evaluate(node.value)):
                 return

@@ -147,6 +147,8 @@ class Entry:
         value = self.build(Bound(builder, self.name, given, rest))
         numbers = not any(isinstance(each, (Array, Tuple)) for each in (*given.values(), *rest))
         value = _as_scalar(value, numbers, builder)
+        if any(map(builder.emitter.is_boxed, (*given.values(), *rest))):
+            _hold_boxed(self, value, builder)
         of_number = self.is_method and not isinstance(given.get(self.parameters[0]), Array)
         return boxed(value, builder.emitter) if self.coverage.boxes and not of_number else value
 
@@ -242,6 +244,27 @@ def _as_scalar(value: Value, numbers: bool, builder: Builder) -> Value:
         return Scalar(value.element(()))
     numbers = numbers or not builder.emitter.buffers[value.view.buffer].rank
     return Scalar(builder.emitter.snapshot(value.element(()), "number")) if numbers else value
+
+
+#: Python's functions that take the number in an array of rank 0, and the names of NumPy's that make views.
+_OF_NUMBERS: tuple[Any, ...] = (float, int, bool, complex, abs, isinstance, range)
+_SAME_METHODS = ("item", "sum", "prod", "min", "max", "mean", "any", "all")
+_VIEWS = ("atleast_1d", "atleast_2d", "atleast_3d", "reshape", "ravel", "expand_dims", "broadcast_to")
+
+
+def _hold_boxed(entry: Entry, value: Value, builder: Builder) -> None:
+    """A function is given a number that NumPy has as an array of rank 0: what it gives must not depend on that."""
+    target = entry.target
+    if isinstance(target, np.ufunc) or target in _OF_NUMBERS or getattr(target, "__module__", "") == "math":
+        return
+    if isinstance(target, type) and issubclass(target, np.generic):
+        return
+    named = entry.name.rpartition(".")[2]
+    if entry.is_method and isinstance(value, Scalar) and named in _SAME_METHODS:
+        return
+    if isinstance(value, Array) and value.rank and named not in _VIEWS:
+        return
+    raise Unsupported(builder.emitter.span, f"{entry.name}() of an array of rank 0", "add [()]")
 
 
 def _has_plain_signature(entry: Entry) -> bool:

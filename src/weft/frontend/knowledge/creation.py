@@ -276,6 +276,10 @@ def in_order(array: Array, call: Bound, default: str) -> Array:
 @native(np.array, parameters="object dtype copy order ndmin", only={"copy": ("True", "None")})
 def _array(call: Bound) -> Value:
     array = _new_array(call)
+    if isinstance(array, Scalar):
+        if call.get("ndmin") is not None:
+            raise Unsupported(call.builder.emitter.span, "np.array of a number with ndmin=", "use np.atleast_1d")
+        return array
     fewest = 0 if call.get("ndmin") is None else constant_int(call.need("ndmin"), call.builder.emitter)
     lead = max(fewest - array.rank, 0)
     if lead:
@@ -285,11 +289,11 @@ def _array(call: Bound) -> Value:
     return in_order(array, call, "K") if ordered and array.rank > 1 else array
 
 
-def _new_array(call: Bound) -> Array:
+def _new_array(call: Bound) -> Array | Scalar:
     if not constant_bool(call.get("copy"), call.builder.emitter, True):
         raise Unsupported(call.builder.emitter.span, "np.array with copy=False", "use np.asarray")
     made = _as_array(call, call.need("object"), copy=True)
-    assert isinstance(made, Array)
+    assert isinstance(made, (Array, Scalar))
     return made
 
 
@@ -303,7 +307,8 @@ def _as_array(call: Bound, value: Value, copy: bool) -> Value:
     if isinstance(value, Tuple):
         return builder.array_of(value, None, dtype_of(call, F64) if call.get("dtype") is not None else None)
     if isinstance(value, Scalar):
-        raise Unsupported(builder.emitter.span, "an array of rank 0", "use the number itself")
+        own = dtype_of(call, value.type.strong)
+        return arrays.boxed(Scalar(arith.cast(value.expr, own)), builder.emitter)
     array = arrays.as_array(as_plain(value), builder.emitter)
     of = dtype_of(call, array.type.strong)
     if isinstance(value, Array) and value.is_list:

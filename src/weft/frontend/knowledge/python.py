@@ -644,6 +644,7 @@ def _isinstance(call: Bound) -> Value:
         else ((kinds.value,) if isinstance(kinds, Object) else ())
     )
     python = None if isinstance(value, Scalar) and call.builder.is_choice(value) else python_type(value)
+    python = np.ndarray if call.builder.emitter.is_boxed(value) else python
     if python is None or not wanted:
         raise Unsupported(call.builder.emitter.span, f"isinstance() of {describe(value)}")
     return Scalar(Const(issubclass(python, wanted), PYBOOL))
