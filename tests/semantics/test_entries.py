@@ -29,7 +29,12 @@ NATIVE, GROUP = 2, 10
 MORE = int(os.environ.get("WEFT_FUZZ", "0"))
 BREADTH = 13
 #: Why a view that NumPy gives cannot be kept.
-VIEWS = ("a view that has no native form", "the return of such a view", "may share memory with another array")
+VIEWS = (
+    "a view that has no native form",
+    "the return of such a view",
+    "may share memory with another array",
+    "the return of an array that must not be written",
+)
 ENTRIES = {title(entry): entry for entry in knowledge.entries()}
 _ROOTS = {name.partition(".")[0] for name in ENTRIES if "." in name} - {"np", "ndarray", "number"}
 NAMESPACE = {root: importlib.import_module(root) for root in sorted(_ROOTS | {"math", "cmath"})}

@@ -215,6 +215,28 @@ def inner_change(d):
     return len(d)
 
 
+def put(rows):
+    rows[0] = rows[1]
+
+
+def put_new(rows):
+    rows[-1] = ("new", "x")
+    return len(rows)
+
+
+def bubbled(rows):
+    for end in range(len(rows) - 1, 0, -1):
+        for at in range(end):
+            if rows[at + 1] < rows[at]:
+                rows[at], rows[at + 1] = rows[at + 1], rows[at]
+
+
+@pytest.mark.parametrize("function", [put, put_new, bubbled], ids=lambda function: function.__name__)
+def test_tuples_of_strings_in_an_argument_are_replaced(function):
+    """Numbers stand for the strings: what replaces them must reach the list itself."""
+    agree(function, [[("b", "c"), ("a", "d"), ("a", "b")]], [[("b", "c"), ("a", "d")]])
+
+
 @pytest.mark.parametrize("function", [inner_list, itself, inner_change])
 def test_identity_is_pythons(function):
     given = {"a": [1], "b": [2, 3]}

@@ -241,7 +241,7 @@ class Builder(
         self.borrowed, self.made_objects = set(), []
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
-        self.made_from = {}
+        self.made_from, self.sorted_now = {}, None
         self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
         self.memories: dict[MemorySpec, sharing.Memory] = {}
         self.has_small = False  # a small size is compiled in

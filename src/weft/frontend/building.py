@@ -167,6 +167,8 @@ class Building:
     #: How many statements put the arguments in place, before the function's own.
     loaded_until: int
     columns_given: set[str]
+    #: The list of which `sort` is asking a function for the keys.
+    sorted_now: Value | None
     specs: tuple[Any, ...]
     hidden: dict[Any, Any]
     #: The objects among the arguments, by the argument and the path of names that leads from it to the object.

@@ -30,6 +30,7 @@ from weft.frontend.lists import changes_list, filled_records, joined_lists, repe
 from weft.frontend.missing import may_be_unset, name_value
 from weft.frontend.mixed import from_either, may_be_python, note_computed, refuse_two_results
 from weft.frontend.nested import share_rows
+from weft.frontend.sorted_lists import refuse_sorted_now
 from weft.frontend.strings import is_text, kept_text, text_iteration, text_operator, text_part
 from weft.frontend.values import (
     Array,
@@ -125,13 +126,18 @@ class Expressions(Building):
         if method is None:
             raise self.unsupported(node, reasons.construct(node), APART)
         self.at(node)
-        return self.present(method(node))
+        found = self.present(method(node))
+        if self.sorted_now is not None:
+            refuse_sorted_now(self, found, node)
+        return found
 
     def evaluate_open(self, node: ast.expr) -> Value:
         """An expression whose value may be None: it is assigned, returned, handed on or compared with None."""
         self.at(node)
         if isinstance(node, _MAY_BE_NONE):
             found: Value = getattr(self, f"_eval_{type(node).__name__.lower()}")(node)
+            if self.sorted_now is not None:
+                refuse_sorted_now(self, found, node)
             return found
         if isinstance(node, ast.Tuple) and any(isinstance(item, _MAY_BE_NONE) for item in node.elts):
             return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts, open_ones=True))))

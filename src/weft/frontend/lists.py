@@ -26,6 +26,7 @@ from weft.frontend.items import (
     compared,
     has_gaps,
     has_lists,
+    has_texts,
     is_plain,
     layout_of,
     merged,
@@ -569,7 +570,7 @@ def _filled(builder: Building, name: str, items: Array) -> Array:
 
 def store_record(builder: Building, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
     """base[key] = value"""
-    if has_lists(base.item):
+    if has_lists(base.item) or has_texts(base.item):
         builder.will_change(base)  # what is written here is a number, which means nothing to the caller
     cells = Cells(builder.emitter, base.growing)
     numbers = [builder.emitter.snapshot(number, "item") for number in _numbers(builder, cells, base.item, value, node)]

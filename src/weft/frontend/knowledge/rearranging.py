@@ -27,6 +27,9 @@ from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType
 @native(np.rollaxis, parameters="a axis start")
 def _rollaxis(call: Bound) -> Value:
     emitter = call.builder.emitter
+    given = call.need("a")
+    if not isinstance(given, Array) or given.is_list:
+        raise Unsupported(emitter.span, f"AttributeError: {describe(given)} has no attribute 'ndim'")
     array = operand(call, "a")
     axis = arrays.normalise_axes(constant_int(call.need("axis"), emitter), array.rank, emitter)[0]
     start = 0 if call.get("start") is None else constant_int(call.need("start"), emitter)

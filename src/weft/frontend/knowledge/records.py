@@ -13,6 +13,7 @@ from weft.frontend import arith, growing
 from weft.frontend.comprehensions import mapped
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, has_lists, types_in
+from weft.frontend.sorted_lists import being_sorted
 from weft.frontend.structs import numbers_in_object
 from weft.frontend.values import Array, EitherType, Object, ObjectType, OptionOf, Records, Scalar, Struct, Value
 from weft.frontend.writing import loop
@@ -163,7 +164,8 @@ def method(builder: Builder, items: Records, name: str, args: list[Value], kwarg
         from weft.frontend.constants import constant_bool
 
         key = kwargs.get("key")
-        keys: Value = items if key is None or key == Object(None) else mapped(builder, key, items)
+        with being_sorted(builder, items):
+            keys: Value = items if key is None or key == Object(None) else mapped(builder, key, items)
         new = sorted_items(builder, items, keys, constant_bool(kwargs.get("reverse"), emitter, False))
         assert isinstance(new, Records)
         source = Cells(emitter, new.growing)

@@ -23,6 +23,7 @@ from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN, beside
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
 from weft.frontend.lists import joined_lists, started
 from weft.frontend.nested import share_rows
+from weft.frontend.sorted_lists import being_sorted
 from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Cast, Expr, Op, Reduce
@@ -108,7 +109,8 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
         return arrays.materialise(replace(items, growing=None), emitter, "list")
     if name in ("sort", "reverse") and items.rank == 1 and not args and set(kwargs) <= {"key", "reverse"}:
         call = Bound(builder, name, {"iterable": items, **kwargs})
-        new = _sorted(call) if name == "sort" else arrays.materialise(arrays.flip(items, 0), emitter, "reversed")
+        with being_sorted(builder, items):
+            new = _sorted(call) if name == "sort" else arrays.materialise(arrays.flip(items, 0), emitter, "reversed")
         assert isinstance(new, Array)
         arrays.store(replace(items, growing=None), new, emitter)
         emitter.mutations += 1

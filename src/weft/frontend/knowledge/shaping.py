@@ -17,7 +17,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
 from weft.frontend.knowledge.reshaping import flattened, reshaped
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Index, Object, Records, Rows, Scalar, Stack, Tuple, Value
+from weft.frontend.values import Array, Index, Object, Records, Rows, Scalar, Stack, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
@@ -188,7 +188,10 @@ def _fill(call: Bound) -> Value:
     target = call.need("a")
     if not isinstance(target, Array):
         raise Unsupported(call.builder.emitter.span, "fill of something that is not an array")
-    arrays.store(target, call.need("value"), call.builder.emitter)
+    value = call.need("value")
+    if not isinstance(value, Scalar) and not (isinstance(value, Array) and not value.rank):
+        raise Unsupported(call.builder.emitter.span, f"ValueError: fill by {describe(value)}, which is not one number")
+    arrays.store(target, value, call.builder.emitter)
     return Object(None)
 
 

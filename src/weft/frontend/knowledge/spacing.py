@@ -16,7 +16,7 @@ from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce
-from weft.ir.types import BOOL, F64, INT, ScalarType, promote
+from weft.ir.types import BOOL, F64, FLOAT, INT, ScalarType, promote
 
 
 @native(np.linspace, parameters="start stop num endpoint retstep dtype axis", kinds="biuf")
@@ -43,9 +43,11 @@ def _linspace(call: Bound) -> Value:
     result = permuted(line, (*range(1, axis + 1), 0, *range(axis + 1, line.rank)))
     if not constant_bool(call.get("retstep"), emitter):
         return result
-    missing = Const(float("nan"), real)
+    if isinstance(length, Const) and int(length.value.real) <= endpoint:
+        return Tuple((result, Scalar(Const(float("nan"), FLOAT))))
     some = Op("gt", (parts, Const(0.0, real)), BOOL)
-    step = Array(shape, real, lambda at: Op("select", (some, points.step(at), missing), real), cost=1)
+    emitter.hand_back(emitter.snapshot(some, "some"), "np.linspace without a step, which NumPy gives as a float")
+    step = Array(shape, real, points.step, cost=1)
     return Tuple((result, step if shape else Scalar(emitter.snapshot(step.element(()), "step"))))
 
 

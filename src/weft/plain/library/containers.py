@@ -318,7 +318,7 @@ def _sorted(cx: Frame, plan: iteration.Plan, rest: list[Value], keywords: dict[s
     if rest or set(keywords) - {"key", "reverse"}:
         raise cx.refuse("a call of `sorted` with these arguments")
     made = sequences.filled(cx, sequences.new_list(cx, "sorted"), plan)
-    lists.sorted_in_place(cx, made, keywords.get("key"), keywords.get("reverse"))
+    lists.sorted_in_place(cx, made, keywords.get("key"), keywords.get("reverse"), is_new=True)
     return made
 
 

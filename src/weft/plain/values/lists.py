@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final
 
 from weft.plain import operators
@@ -103,8 +105,10 @@ def sort(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Valu
     return cx.none
 
 
-def sorted_in_place(cx: Frame, owner: Value, key: Value | None, reverse_order: Value | None) -> None:
-    """owner.sort(key=key, reverse=reverse)"""
+def sorted_in_place(
+    cx: Frame, owner: Value, key: Value | None, reverse_order: Value | None, is_new: bool = False
+) -> None:
+    """owner.sort(key=key, reverse=reverse); of a new list nobody sees that it is being sorted."""
     from weft.plain import calls, iteration
     from weft.plain.models import sequences as models
 
@@ -123,13 +127,30 @@ def sorted_in_place(cx: Frame, owner: Value, key: Value | None, reverse_order: V
         assert keys is not None
     else:
         made = sequences.new_list(cx, "keys")
-        keys = sequences.filled(cx, made, iteration.Mapped(key, [iteration.Items(owner)]))
+        with nullcontext(owner) if is_new else _shown_empty(cx, owner) as items:
+            keys = sequences.filled(cx, made, iteration.Mapped(key, [iteration.Items(items)]))
     compared = keys.head().part()
     if not operators.holds_objects(compared) and "obj" not in compared.kinds():
         calls.call_function(cx, models.sort_by, [owner, keys, flag])
         return
     seen = cx.literal("bool", "1" if _comparison_is_seen(cx, compared) else "0")
     calls.call_function(cx, models.sort_objects_by, [owner, keys, flag, seen])
+
+
+@contextmanager
+def _shown_empty(cx: Frame, owner: Value) -> Iterator[Value]:
+    """The items of a list that is empty meanwhile, as Python shows it to the function that finds the keys.
+
+    Where the function fills the list, or raises, Python runs the call: it puts the items back."""
+    items = sequences.slice_of(cx, owner, (cx.none, cx.none, cx.none))
+    assert items is not None
+    length = f"((wp_list *){cx.held('void *', owner.code)})->length"
+    count = cx.held("int64_t", length)
+    handlers = cx.held("int64_t", "wp_handlers")
+    cx.write(f"{length} = 0; wp_handlers = 0;")
+    yield items
+    cx.write(f'if ({length} != 0) wp_deopt("a list changed while it is sorted", {cx.line});')
+    cx.write(f"{length} = {count}; wp_handlers = {handlers};")
 
 
 #: Functions without an effect that methods of comparison call.
