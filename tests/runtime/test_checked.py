@@ -108,6 +108,34 @@ def test_programs_without_a_mistake(body: list[str]) -> None:
         differential_source(lines("a", *body), made(array), checked=True, tolerance=1e-12)
 
 
+def counted_up(n):
+    return counted_up(n - 1) + [n] if n > 0 else [n]
+
+
+def named(n):
+    return named(n - 1) + f"{n}," if n > 0 else "begin"
+
+
+def lists_of_calls(n):
+    return [counted_up(k) for k in range(n)], [named(k) for k in range(n)]
+
+
+def rows_of_calls(n):
+    rows = []
+    for k in range(n):
+        rows.append(counted_up(k))
+        rows[-1].append(k)
+    return rows, len(rows[-1])
+
+
+@pytest.mark.parametrize("function", [lists_of_calls, rows_of_calls, counted_up], ids=lambda f: f.__name__)
+def test_memory_that_functions_share_has_its_size(function: Any) -> None:
+    """A function that calls itself makes lists in memory of its caller's, and more of it where there is too little."""
+    run = weft.jit(fallback="error", cache=False, checked=True)(function)
+    for n in (1, 3, 40):
+        assert run(n) == function(n)
+
+
 def test_the_switch_is_part_of_the_key() -> None:
     keys = {versions.key_for(read, "", Options(checked=checked), 0) for checked in (True, False)}
     assert len(keys) == 2

@@ -287,6 +287,9 @@ def _unpack(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
             else _given(_symbol_word(symbol, unit), unit)
         )
         out.append(C.Declare("const i64", unit.names.of(symbol.name), value))
+    for buffer in unit.program.buffers if unit.checked else ():
+        if buffer.role is Role.HELD:
+            out += c_invoke.sized_again(expressions.storages[buffer.name], expressions)
     return out
 
 

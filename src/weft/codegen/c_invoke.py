@@ -242,6 +242,8 @@ def _lent(name: str, statements: Loops, after: list[C.CStmt]) -> C.CExpr:
         return C.Convert("i64", C.Prefix("&", C.Name(storage.name)))
     assert storage.owner is not None, "only memory of the program's own is lent"
     after.append(C.Assign(C.Name(storage.name), C.Name(storage.owner)))
+    if statements.unit.checked:
+        after += sized_again(storage, statements.expressions)
     return C.Convert("i64", C.Prefix("&", C.Name(storage.owner)))
 
 
@@ -260,6 +262,15 @@ def taken_over(storage: Storage, where: C.CExpr, unit: Unit) -> list[C.CStmt]:
         unit.types[name] = "i64"
         out.append(C.Declare("i64", name, C.Number("0")))
     return out
+
+
+def sized_again(storage: Storage, expressions: Expressions) -> list[C.CStmt]:
+    """The remembered extents of memory that two functions share: what the variables of both say."""
+    return [
+        C.Assign(known, expressions.index(extent))
+        for known, extent in zip(storage.extents, storage.buffer.shape)
+        if isinstance(known, C.Name) and known.text in storage.remembered
+    ]
 
 
 def given_back(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
