@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from tests.semantics.batches import check_batch, check_statements
 from tests.semantics.samples import ALL, LAYOUTS, ordinary
 from tests.support import made
@@ -123,3 +124,25 @@ def test_layouts(layout: str) -> None:
 
     expressions = ["np.pad(a, 2, mode='reflect')", "np.tile(a, 2)", "np.repeat(a, 2, axis=1)", "np.kron(a, a)"]
     check_batch([*expressions, "np.append(a, a)", "np.linalg.norm(a)", "np.meshgrid(a, a)"], make, 1e-12)
+
+
+def test_a_step_of_points_beside_a_store() -> None:
+    """The step is a number of NumPy's but where there is none: also where an argument is written, before or after."""
+
+    def placed(a, n):
+        points, step = np.linspace(0.0, 1.0, n, retstep=True)
+        a[:] = step
+        return points, step
+
+    def counted(a, n):
+        a[0] = 5.0
+        points, step = np.linspace(0.0, 1.0, n + int(a[1]), retstep=True)
+        a[2] = step
+        return points, step
+
+    for function in (placed, counted):
+        run = weft.jit(fallback="error")(function)
+        for count in (5, 2, 1, 0):
+            one, two = np.zeros(4), np.zeros(4)
+            assert repr(run(one, count)) == repr(function(two, count))
+            assert np.array_equal(one, two, equal_nan=True)

@@ -15,7 +15,7 @@ from weft.frontend.knowledge.selecting import operand
 from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
 from weft.ir.types import BOOL, F64, FLOAT, INT, ScalarType, promote
 
 
@@ -45,8 +45,9 @@ def _linspace(call: Bound) -> Value:
         return result
     if isinstance(length, Const) and int(length.value.real) <= endpoint:
         return Tuple((result, Scalar(Const(float("nan"), FLOAT))))
-    some = Op("gt", (parts, Const(0.0, real)), BOOL)
-    emitter.hand_back(emitter.snapshot(some, "some"), "np.linspace without a step, which NumPy gives as a float")
+    if not emitter.assure(ix.sub(length, integer(1 + endpoint)), "RuntimeError"):
+        some = Op("gt", (parts, Const(0.0, real)), BOOL)
+        emitter.rarely_fails(some, "np.linspace without a step, which NumPy gives as a float")
     step = Array(shape, real, points.step, cost=1)
     return Tuple((result, step if shape else Scalar(emitter.snapshot(step.element(()), "step"))))
 
