@@ -25,7 +25,9 @@ RETURN_LIST = "return a list of its items, or use it in a loop of a compiled fun
 _LONGEST = 50
 _LONGEST_INSIDE = 90
 _LONGEST_NAME = 30
-_THIS = re.compile(r"\b(?:this|these)\b(?: (?=[a-z]+))?")
+#: Words after "this" that are no noun: "a list of this in a dict" is about the source, not about "the in".
+NO_NOUNS = frozenset({"as", "at", "by", "divided", "for", "from", "in", "into", "of", "on", "to", "with", "without"})
+_THIS = re.compile(rf"\b(?:this|these)\b(?: (?!(?:{'|'.join(sorted(NO_NOUNS))})\b)(?=[a-z]+))?")
 #: Where in a node the value of a role stands.
 _ROLES: dict[str, tuple[str, ...]] = {
     "left": ("left",),
