@@ -282,6 +282,9 @@ class Jitted(_Base):
             general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
             if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
                 return plainly.takes_over(self, values)
+            if (idle := plainly.without_gain(self, values)) is not None:
+                self._refused[key] = idle
+                return self._refuse(idle)
             self._keys[key] = tried + 1
             stored, known = None, False
             try:

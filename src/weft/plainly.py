@@ -12,7 +12,8 @@ import os
 from typing import Any
 
 from weft import collector, forking, handlers, net, recalled, steps
-from weft.errors import APART, Unsupported
+from weft.errors import APART, LeftToLibrary, Unsupported
+from weft.options import Stress
 from weft.trial import Regions
 
 #: Attempts that fail before a function is left to the other compiler.
@@ -147,6 +148,30 @@ def _install(function: Any, native: Any) -> None:
             function._in_regions = Regions(function, entry, function.py_func)
         else:
             function._plain = entry
+
+
+def without_gain(function: Any, values: tuple[Any, ...]) -> Unsupported | None:
+    """Why the compiler of arrays is not asked either: it has nothing to gain where no array is involved and each
+    statement runs once, but may take seconds. This holds for regions, and for what plain Python's compiler refused.
+    """
+    from weft.plain import choice
+
+    refused: Unsupported | None = function._refused_plainly
+    options = function.options
+    asked = options.fallback == "error" or options.backend != "auto" or options.stress != Stress()
+    if asked or function.transforms() or (refused is None and not function._is_region):
+        return None
+    tree = function._load().tree
+    if not function._is_region and not choice.is_plain(function.py_func, tree, values):
+        return None  # it was other arguments that were refused
+    if choice.may_hold_arrays(function.py_func, tree, values) or choice.repeats(function.py_func, tree, values):
+        return None
+    if function._is_region or refused is None:
+        return LeftToLibrary(
+            function._load().span(tree), "it has no loops and no arrays: native code would gain nothing"
+        )
+    refused.whole = True
+    return refused  # told as it is
 
 
 def takes_over(function: Any, values: tuple[Any, ...]) -> bool:

@@ -25,6 +25,8 @@ from weft.records import dataclass
 REGION = "__weft_region_"
 _BARRIERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: What sees the variables of a function by their names: those of a region are not among them.
+_SEEING = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"})
 _SUSPENDS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -50,7 +52,7 @@ def split(source: Source, line: int, always: bool = False) -> Split | None:
     `always`: whatever is around it becomes a region, as tests want it.
     """
     tree = copy.deepcopy(source.tree)
-    if any(isinstance(node, _SUSPENDS) for node in ast.walk(tree)):
+    if any(isinstance(node, _SUSPENDS) or _sees_variables(node) for node in ast.walk(tree)):
         return None
     splitter = _Splitter(tree, line, always)
     spec = tree.args
@@ -192,6 +194,13 @@ class _Splitter:
             return _at(ast.Expr(value=call), first)
         target = ast.Tuple(elts=[ast.Name(id=w, ctx=ast.Store()) for w in writes], ctx=ast.Store())
         return _at(ast.Assign(targets=[target], value=call), first)
+
+
+def _sees_variables(node: ast.AST) -> bool:
+    """Whether a node may look at the variables of the function by their names."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in _SEEING
+    return isinstance(node, ast.Name) and node.id in _SEEING
 
 
 def _at(node: ast.stmt, like: ast.stmt) -> ast.stmt:

@@ -121,6 +121,42 @@ def has_loops(function: Any) -> bool:
     return function in inner or any(_loops(value.__code__) for value in (function, *inner))
 
 
+def may_hold_arrays(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -> bool:
+    """Whether arrays come in, or something is named that may make them."""
+    if uses_arrays(function, arguments) or uses_foreign(function, arguments):
+        return True
+    return any(isinstance(node, (ast.Import, ast.ImportFrom, ast.MatMult)) for node in ast.walk(tree))
+
+
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BUILTIN: Final = (dict, list, tuple, set, str, bytes, bytearray, int, float, complex)
+_METHODS: Final = frozenset(itertools.chain.from_iterable(map(dir, _BUILTIN)))
+
+
+def repeats(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -> bool:
+    """Whether statements may run many times in a call: in loops of the function, or in what it calls. Of a method that
+    no built-in type has, and of a class of the program, nobody knows."""
+    if any(isinstance(node, (ast.For, ast.While, *_COMPREHENSIONS)) for node in ast.walk(tree)) or has_loops(function):
+        return True
+    if _calls_objects(function) or any(type(value).__flags__ & (1 << 9) for value in arguments):
+        return True
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return any(isinstance(called, ast.Attribute) and _may_loop(function, called) for called in calls)
+
+
+def _may_loop(function: Any, called: ast.Attribute) -> bool:
+    """Whether a method, or a function of a module, may have loops that can be compiled."""
+    value = called.value
+    module = function.__globals__.get(value.id) if isinstance(value, ast.Name) else None
+    if isinstance(module, types.ModuleType):
+        found = getattr(module, called.attr, None)
+        inner = getattr(found, "py_func", found)
+        return not isinstance(inner, types.BuiltinFunctionType) and (
+            not isinstance(inner, types.FunctionType) or has_loops(inner)
+        )
+    return called.attr not in _METHODS
+
+
 def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
     """Whether a function has loops over arrays that a statement on `line` does not stand in."""
     return any(
