@@ -506,8 +506,7 @@ class Run(Following):
             if out.buffer not in known:
                 known[out.buffer] = given[out.buffer] if param else lazy(self.arrays[out.buffer])
                 if isinstance(out, ArrayOut) and out.as_list:
-                    weak = self.plan.program.table[out.buffer].type.weak
-                    known[out.buffer] = results.listed(np.asarray(known[out.buffer]), weak)
+                    known[out.buffer] = np.asarray(known[out.buffer]).tolist()  # of Python's numbers: `lists`
             whole = known[out.buffer]
             if isinstance(out, ArrayOut):
                 return whole

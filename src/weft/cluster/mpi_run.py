@@ -492,5 +492,4 @@ class Run(Following):
         array = given[out.buffer] if param else self.arrays[out.buffer]
         if isinstance(out, ViewOut):  # of memory that is whole on every rank
             return results.view(np.asarray(array), out, lambda e, at: int(evaluate(e, {**self.numbers, **at}) or 0))
-        weak = self.plan.program.table[out.buffer].type.weak
-        return results.listed(np.asarray(array), weak) if out.as_list else array
+        return np.asarray(array).tolist() if out.as_list else array  # of Python's numbers: `lists`
