@@ -53,6 +53,11 @@ class Span:
 NOWHERE = Span("<unknown>", 0, 0, 0, 0)
 
 
+def lacks_compiler(reason: str) -> bool:
+    """Whether something would be native if this machine had a C compiler."""
+    return "no C compiler" in reason
+
+
 def attach_source(file: str, text: str) -> None:
     """Make `text` the source of `file` for rendering: for functions from strings, notebooks and other processes."""
     # An entry without a modification time is never dropped by linecache.checkcache.

@@ -12,7 +12,7 @@ import os
 from typing import Any
 
 from weft import collector, forking, handlers, net, recalled, steps
-from weft.errors import APART, LeftToLibrary, Unsupported
+from weft.errors import APART, LeftToLibrary, Unsupported, lacks_compiler
 from weft.options import Stress
 from weft.trial import Regions
 
@@ -88,7 +88,7 @@ def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) 
 def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_plainly: bool) -> None:
     """Both compilers have refused: one reason and one remedy are told. With arguments that only the compiler of plain
     Python takes (`only_plainly`) what it says counts; elsewhere it knows better than "a `with` block"."""
-    if other is None:
+    if other is None or lacks_compiler(other.reason):
         return
     # Inside a library, which nobody can change, or at no line.
     if other.span.file != problem.span.file or other.span.line <= function._place().line:

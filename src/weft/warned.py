@@ -63,7 +63,9 @@ def is_expected(place: tuple[str, int]) -> bool:
 
 def lacks_compiler(refused: Any, place: Any) -> bool:
     """Whether a function would be native with a C compiler: that is then the one thing to tell of it."""
-    if refused is None or "no C compiler" not in refused.reason:
+    from weft.errors import lacks_compiler as is_meant
+
+    if refused is None or not is_meant(refused.reason):
         return False
     no_compiler(place.file, place.line)
     return True
