@@ -368,14 +368,14 @@ def _filters(n: int) -> Made:
 def test_types_of_variables_are_found_together(tmp_path: Path, monkeypatch: Any) -> None:
     """A build starts again for all variables that turn out to be of other types at once, not for each."""
     attempts = 0
-    run = builder.Builder.run
+    run = builder.run
 
-    def counted(self: builder.Builder) -> builder.Built:
+    def counted(one: builder.Builder) -> builder.Built:
         nonlocal attempts
         attempts += 1
-        return run(self)
+        return run(one)
 
-    monkeypatch.setattr(builder.Builder, "run", counted)
+    monkeypatch.setattr(builder, "run", counted)
     text, arguments = _filters(6)
     function = _module(text, tmp_path).f
     found = weft.jit(fallback="error")(function)(*copy.deepcopy(arguments))

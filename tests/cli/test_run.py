@@ -268,8 +268,10 @@ def test_imported_modules_are_compiled_too_and_the_report_says_so(weft_command, 
     while time.monotonic() < end and not decided:
         for _ in range(2000):
             helper.words(200)
-        found = [item for item in gc.get_objects() if isinstance(item, Spot)]
-        decided = any(spot.name == "words" and spot.state == "left" for spot in found)
+        for _ in range(200):
+            helper.dot(a, b)
+        found = {(item.name, item.state) for item in gc.get_objects() if isinstance(item, Spot)}
+        decided = found >= {("words", "left"), ("dot", "native")}
     """
     (tmp_path / "script.py").write_text(script(text))
     result = weft_command("run", "--report", "script.py")

@@ -374,8 +374,8 @@ NOTED: list[Any] = []
 def with_a_note(a, b):
     c = np.sqrt(a) * 2 + b
     d = c
-    NOTED.append(eval("c[0, 0]"))
-    c[0, 1] = eval("7.0")
+    NOTED.append(json.dumps(float(c[0, 0])))
+    c[0, 1] = json.loads("7.0")
     b[:] = (c - d.mean()) ** 2
     return b.sum(), c
 

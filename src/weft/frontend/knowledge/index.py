@@ -140,7 +140,7 @@ MODULES: dict[str, str] = {
         "numpy.intersect1d numpy.polyadd numpy.polyder numpy.polyint numpy.polysub numpy.polyval "
         "numpy.setdiff1d numpy.setxor1d numpy.union1d"
     ),
-    "streams": "weft.item_of weft.length_of",
+    "streams": "weft.item_of weft.length_of weft.whole",
     "texts": (
         "builtins.bin builtins.chr builtins.hex builtins.oct builtins.ord builtins.str weft.code_at "
         "weft.is_of weft.one_at weft.require"
