@@ -60,6 +60,13 @@ def test_unique(dtype: str) -> None:
     check_batch([*expressions, "np.unique(a, True, True, True)", "np.unique(a[:0])"], made(awkward(dtype, (6, 7))))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_zero_that_stands_for_both_signs_among_unique_values_is_the_one_that_numpy_takes(dtype: str) -> None:
+    values = np.where(np.arange(500) % 3 == 0, -0.0, np.arange(500) % 5).astype(dtype)
+    names = ("return_index", "return_inverse", "return_counts", "return_inverse=True, return_counts")
+    check_batch([f"np.signbit(np.unique(a, {name}=True)[0])" for name in names], made(values))
+
+
 @pytest.mark.parametrize("dtype", REAL)
 def test_middle_values(dtype: str) -> None:
     expressions = [

@@ -320,7 +320,9 @@ def _unique(call: Bound) -> Value:
     flat = arrays.evaluated(flattened(array, emitter), emitter)
     order: Array | None = None
     if wanted["index"] or wanted["inverse"]:
-        order = permutation = sorting_order(flat, 0, emitter)
+        # As in NumPy: only the index of the first of equal elements needs a stable sort, which takes much longer.
+        kind = "stable" if wanted["index"] else "quicksort"
+        order = permutation = sorting_order(flat, 0, emitter, kind)
         ordered = arrays.materialise(
             arrays.remap(flat, flat.shape, lambda at: (Cast(permutation.element(at), INT),)), emitter, "sorted"
         )
