@@ -78,7 +78,8 @@ $(BIN)/python:
 # asked for a compiler: a gcc without the C library's files is found, and does not work.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIND_COMPILER := import sys; from weft.runtime.toolchain import find; sys.exit(find() is None)
-# What every process shares is compiled now, not inside somebody's first call.
+# What every process shares is compiled now, not inside somebody's first call: the native core, and the bytecode of weft,
+# which Python itself does not write where PYTHONDONTWRITEBYTECODE is set.
 PREBUILD := from weft.runtime import dispatch; from weft.plain import runtime; dispatch.load_core(); runtime.load()
 define install
 	$(PIP) -e '.$(1)'
@@ -86,6 +87,7 @@ define install
 	    echo "no C compiler works here: installing the one in the ziglang wheel"; \
 	    $(PIP) -e '.[zig]' || echo "that failed: weft goes on with its Python back end"; }
 	@$(BIN)/python -c '$(PREBUILD)' || true
+	@$(BIN)/python -m compileall -q src/weft || true
 	@touch $@
 endef
 

@@ -20,7 +20,7 @@ def test_a_working_machine_has_nothing_bad() -> None:
     found = facts()
     assert [fact for fact in found if fact.status == "bad"] == []
     topics = ["weft", "python", "numpy", "compiler", "core", "cpu", "threads", "blas", "machine", "cache"]
-    topics += ["compiling", "isl", "extras", "settings"]
+    topics += ["compiling", "bytecode", "isl", "extras", "settings"]
     assert list(dict.fromkeys(fact.topic for fact in found)) == topics
     assert sum("used (from" in fact.text for fact in found) == 1
 
@@ -54,6 +54,22 @@ def test_it_says_why_first_calls_are_slow(private_cache: Path, monkeypatch: pyte
     monkeypatch.setattr(doctor, "_SLOW_COMPILER", 0.0)
     (slow,) = _about("compiling")
     assert slow.status == "note" and "the compiler is slow" in slow.text and slow.remedy
+
+
+def test_it_says_when_python_compiles_weft_itself_in_every_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "cache_from_source", lambda source: str(tmp_path / Path(source).name))
+    monkeypatch.setattr(doctor.sys, "dont_write_bytecode", False)
+    (later,) = _about("bytecode")
+    assert later.status == "good" and "first imported" in later.text
+    monkeypatch.setattr(doctor.sys, "dont_write_bytecode", True)
+    (never,) = _about("bytecode")
+    assert never.status == "note" and "PYTHONDONTWRITEBYTECODE" in never.text and "compileall" in never.remedy
+    for source in Path(doctor.__file__).parents[1].rglob("*.py"):
+        (tmp_path / source.name).touch()
+    (kept,) = _about("bytecode")
+    assert kept.status == "good" and "kept for all" in kept.text
 
 
 def test_a_first_call_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from importlib import metadata
+from importlib.util import cache_from_source
+from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
@@ -46,6 +48,7 @@ def facts() -> tuple[Fact, ...]:
         ("machine", _machine),
         ("cache", _cache),
         ("compiling", _compiling),
+        ("bytecode", _bytecode),
         ("isl", _isl),
         ("extras", _extras),
         ("settings", _settings),
@@ -214,6 +217,26 @@ def _compiling() -> list[Fact]:
         remedy = "a cache that can be written and is on (WEFT_CACHE_DIR, WEFT_CACHE)"
         return [Fact("compiling", "note", f"{text}; every process compiles again, for nothing is kept", remedy)]
     return [Fact("compiling", "good", f"{text}; later processes load what is kept")]
+
+
+def _bytecode() -> list[Fact]:
+    """Whether Python finds the bytecode of weft's own modules, or compiles their source in every process."""
+    folder = Path(__file__).resolve().parents[1]
+    sources = list(folder.rglob("*.py"))
+    absent = sum(not _has_bytecode(source) for source in sources)
+    if not absent:
+        return [Fact("bytecode", "good", f"kept for all {len(sources)} modules of weft")]
+    text = f"none for {absent} of the {len(sources)} modules of weft"
+    if not sys.dont_write_bytecode and os.access(folder, os.W_OK):
+        return [Fact("bytecode", "good", f"{text}: Python writes it when they are first imported")]
+    reason = "PYTHONDONTWRITEBYTECODE is set" if sys.dont_write_bytecode else f"{folder} cannot be written"
+    text = f"{text}, and {reason}: the first compilation in each process takes up to a second longer"
+    return [Fact("bytecode", "note", text, f"{sys.executable} -m compileall -q {folder}")]
+
+
+def _has_bytecode(source: Path) -> bool:
+    kept = Path(cache_from_source(str(source)))
+    return kept.exists() and kept.stat().st_mtime >= source.stat().st_mtime
 
 
 def _isl() -> list[Fact]:
