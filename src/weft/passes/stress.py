@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from weft.errors import exception_type
 from weft.ir.expr import Const, Expr, Op, Var
-from weft.ir.program import HAND_BACK, Block, Check, Node, Program, Role, SizeOf, is_list
+from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Node, Program, Role, SizeOf, is_list
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import buffers_written, map_block, map_sub_blocks, walk
+from weft.passes.raising.speculate import is_speculable
 
 _NEVER = 2**39 + 12345
 
@@ -32,7 +33,9 @@ def deoptimised(program: Program, number: int) -> Program:
     chosen = checks[number % len(checks)]
     # What follows a raise is never reached, and the verifier knows it.
     always = isinstance(chosen.condition, Const)
-    failing = Check((), chosen.condition if always else _never(program), HAND_BACK, span=chosen.span)
+    # Accesses behind a check of a place stay behind it.
+    message = "" if is_speculable(chosen) else OF_PLACE
+    failing = Check((), chosen.condition if always else _never(program), HAND_BACK, message, span=chosen.span)
 
     def visit(node: Node) -> Node:
         return failing if node is chosen else map_sub_blocks(node, inside)
