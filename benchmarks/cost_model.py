@@ -26,6 +26,7 @@ import numpy as np  # noqa: E402
 import weft  # noqa: E402
 from benchmarks.kernels import BENCHMARKS  # noqa: E402
 from benchmarks.kernels.registry import copies  # noqa: E402
+from weft import restored  # noqa: E402
 from weft.analysis import cost  # noqa: E402
 from weft.codegen.binding import symbol_values  # noqa: E402
 
@@ -98,7 +99,7 @@ def predicted(function: Any, ghz: float) -> float | None:
     if not counts or not any(counts):
         return None
     index = max(range(len(counts)), key=counts.__getitem__)
-    program = function._full(function._compiled[index]).program_lowered
+    program = restored.full(function, function._compiled[index]).program_lowered
     values = symbol_values(program, function.profiles[index].last)
     cycles = cost.evaluate(cost.block_work(program.body), values, unknown=cost.GUESSED_EXTENT)
     return None if cycles is None else cycles / ghz / 1e9

@@ -60,25 +60,29 @@ LAYERS: dict[str, set[str]] = {
     "pipeline": _OPEN | _MIDDLE | {"deep", "compiled", "targets"},
     "transform_file": _OPEN,
     "steering": _OPEN | {"frontend", "transform_file", "passes"},
-    "asked": _OPEN | _MIDDLE | {"compiled", "pipeline", "net", "plain"},
+    "restored": _OPEN | {"runtime", "recalled", "registry", "frontend", "compiled"},
+    "parted": _OPEN | {"frontend", "trial"},
+    "asked": _OPEN | _MIDDLE | {"compiled", "pipeline", "net", "plain", "restored"},
     "pickles": _OPEN | {"runtime"},
     "jitted": _OPEN
     | _MIDDLE
-    | {"asked", "collector", "compiled", "handlers", "net", "pickles", "pipeline", "recalled", "registry"}
-    | {"plain", "plainly", "steering", "timeline", "trial", "warned", "watched"},
+    | {"asked", "collector", "compiled", "handlers", "net", "parted", "pickles", "pipeline"}
+    | {"recalled", "registry", "restored", "plain", "plainly", "steering", "timeline", "trial", "warned", "watched"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets"},
     "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "registry", "targets", "asked"},
     "hls": _OPEN | _MIDDLE | {"pipeline", "device", "targets"},
     "blocksizes": _OPEN,
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "net", "handlers", "blocksizes", "warned"},
     "pydd": _OPEN | {"frontend", "parallel", "api"},
-    "emit": _OPEN | _MIDDLE | {"pipeline", "targets", "compiled", "cluster", "device"},
+    "emit": _OPEN | _MIDDLE | {"pipeline", "targets", "compiled", "cluster", "device", "restored"},
     "extension": _OPEN | _MIDDLE | {"pipeline", "jitted", "compiled"},
     "registered": _OPEN | {"frontend", "runtime", "callbacks"},
     "callbacks": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "compiled"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "tuning": _OPEN | _MIDDLE | {"jitted", "transform_file"},
-    "heat": _OPEN | _MIDDLE | {"plain", "plainly", "handlers", "net", "pipeline", "jitted", "api", "transform_file"},
+    "heat": _OPEN
+    | _MIDDLE
+    | {"plain", "plainly", "handlers", "net", "pipeline", "jitted", "api", "transform_file", "restored"},
     "cli": _OPEN
     | _MIDDLE
     | {"pipeline", "api", "ahead", "heat", "cluster", "tuning", "registry", "hls", "device", "hosts", "folders"}

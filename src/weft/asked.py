@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from weft import net, steps
+from weft import net, restored, steps
 from weft.errors import PragmaError, Unsupported, WeftError
 from weft.records import dataclass
 from weft.runtime import machine
@@ -53,7 +53,7 @@ def explanation(function: Any) -> Explanation:
             steps.enter("explain")
             place = _place(function)
             versions: list[CompiledLike] = [*function._prebuilt]
-            versions += [part._full(version) for part in parts for version in part._compiled]
+            versions += [restored.full(part, version) for part in parts for version in part._compiled]
             versions += [version for part in parts for version in part._plain_versions()]
             found = explain(versions, place, refused, _history(function, parts))
             return replace(found, measured=function.measured, roofs=_roofs()) if function.measured else found
@@ -148,7 +148,7 @@ def _history(function: Any, parts: list[Any]) -> History:
     found: list[Calls] = []
     for part in parts:
         ahead = [None] * len(part._prebuilt)
-        programs = [*ahead, *(part._full(version).program_lowered for version in part._compiled)]
+        programs = [*ahead, *(restored.full(part, version).program_lowered for version in part._compiled)]
         for count, profile, program in zip(part.call_counts, part.profiles, programs):
             sizes = {} if program is None or not count else symbol_values(program, profile.last)
             found.append(Calls(count, profile.refused, profile.choices, sizes, get_num_threads()))

@@ -7,11 +7,9 @@ decoration.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import inspect
-import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +17,20 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft import asked, collector, forking, handlers, net, plainly, recalled, registry, steps, warned, watched
+from weft import (
+    asked,
+    collector,
+    forking,
+    handlers,
+    net,
+    parted,
+    plainly,
+    recalled,
+    restored,
+    steps,
+    warned,
+    watched,
+)
 from weft.errors import (
     CompileError,
     LeftToLibrary,
@@ -30,11 +41,10 @@ from weft.errors import (
     WeftError,
     hide_own_frames,
 )
-from weft.frontend.making import function_from
 from weft.ir.program import Layout
-from weft.options import Options, wants_lines
-from weft.records import dataclass
-from weft.runtime import dispatch, foreign, machine
+from weft.options import Options
+from weft.restored import Restored
+from weft.runtime import dispatch, machine
 from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
 from weft.runtime.holding import holds
 from weft.steering import Steering
@@ -49,7 +59,6 @@ if TYPE_CHECKING:
     from weft.report.explain import Explanation
     from weft.report.outline import ProgramView
     from weft.runtime.interpreted import Dispatcher as _Base
-    from weft.runtime.versions import Kept
     from weft.timeline import Timeline
 else:
     _Base = dispatch.dispatcher_type()
@@ -63,43 +72,6 @@ _MAX_VERSIONS = 32
 _OVERLAPPING = 64
 
 
-@dataclass
-class _Restored:
-    """A version from the disk cache; how it was made is worked out again only if somebody asks."""
-
-    kept: Kept
-    kinds: tuple[Any, ...]
-    sample: tuple[Any, ...]
-    read: float
-    tried: int = 0
-    full: Compiled | None = None
-
-    @property
-    def signature(self) -> str:
-        return self.kept.signature
-
-    @property
-    def c_source(self) -> str | None:
-        return self.kept.c_source
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        return {"total": self.read, "disk cache": self.read}
-
-
-def _light(value: Any) -> Any:
-    """A stand-in for an argument that keeps its type and sizes and none of its memory."""
-    import numpy as np
-
-    if type(value) is np.ndarray and value.size > 16:
-        strides = tuple(0 if value.size else s for s in value.strides)
-        return np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, strides)
-    if type(value) in (dict, set) and len(value) > 16:
-        first = itertools.islice(value.items() if type(value) is dict else value, 16)
-        return type(value)(first)
-    return value
-
-
 class Jitted(_Base):
     """A compiled function.  Calls go straight to the native dispatcher; `_miss` is its way out."""
 
@@ -109,7 +81,7 @@ class Jitted(_Base):
         self.py_func = function
         self.watch(function)
         self.options = options
-        self._compiled: list[Compiled | _Restored] = []
+        self._compiled: list[Compiled | Restored] = []
         self._prebuilt: list[asked.Prebuilt] = []
         self._keys: dict[Any, int] = {}
         self._made_for: dict[Any, list[Version]] = {}
@@ -198,7 +170,7 @@ class Jitted(_Base):
         found = self._forms.get(shape)
         if found is None and shape not in self._forms and len(self._forms) < _MAX_VERSIONS:
             self._forms[shape] = None  # if it cannot be made
-            found = self._forms[shape] = self._form(args, kwargs)
+            found = self._forms[shape] = parted.form(self, args, kwargs)
         if found is None:
             return None
         form, renamed = found
@@ -207,37 +179,6 @@ class Jitted(_Base):
         if not kwargs:
             self._set_form(len(args), form)
         return functools.partial(form, *args, **{renamed.get(name, name): value for name, value in kwargs.items()})
-
-    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
-        """The form for calls like this one; None if there is none, or Python must say what is wrong with it."""
-        from weft.frontend.source import Source, keep
-        from weft.frontend.variadic import ORIGINAL, form_of
-
-        if self._bound(args, kwargs) is None:
-            return None
-        steps.enter("form")
-        with self._lock:
-            try:
-                source = self._load()
-            except Unsupported as problem:
-                self._refused["form"] = problem
-                self._refuse(problem)
-                return None
-            form = form_of(source.tree, len(args), tuple(kwargs))
-            extra = {ORIGINAL: self.py_func}
-            function: Any = function_from(form.calling, source, None, extra, self._home)
-            function.__defaults__ = self.py_func.__defaults__ if form.calling.args.defaults else None
-            function.__kwdefaults__ = self.py_func.__kwdefaults__
-            keep(function.__code__, form.calling)
-            # Part of the key of versions in the disk cache: forms of one function differ in nothing else.
-            told = ", ".join((str(len(args)), *form.renamed))
-            function.__module__, function.__qualname__ = self.py_func.__module__, f"{self.py_func.__qualname__}[{told}]"
-            made = Jitted(function, self.options)
-            made._defined, made._is_region, made._home = self._defined, self._is_region, self._home
-            made._source = Source(source.name, source.file, form.tree, source.text, source.namespace, source.cells)
-            made._steering.ask(self.transforms())
-            self._regions.append(made)
-            return made, form.renamed
 
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         depth = getattr(_state, "depth", 0)
@@ -263,7 +204,7 @@ class Jitted(_Base):
         with self._lock:
             if self.options.dim_info:
                 asked.require_dimensions(self, values)
-            if self._is_forced_apart():
+            if parted.is_forced(self):
                 return False
             if self._late is not None:
                 return self._refuse(self._late)
@@ -288,8 +229,8 @@ class Jitted(_Base):
             self._keys[key] = tried + 1
             stored, known = None, False
             try:
-                stored = self._stored_key(key, tried, general)
-                if stored is not None and self._restore(stored, key, values, general):
+                stored = restored.key_of(self, key, tried, general)
+                if stored is not None and restored.restore(self, stored, key, values, general):
                     return True
                 known = True
                 recalled.recall(self, stored, values)
@@ -351,41 +292,6 @@ class Jitted(_Base):
         """Remember which arrays a version writes: it refuses arguments that overlap them."""
         self._written |= {at for at, p in enumerate(version.params) if isinstance(p, ArrayParam) and p.written}
 
-    def _stored_key(self, kinds: tuple[Any, ...], attempt: int, general: int | None = None) -> str | None:
-        """The place of a version in the disk cache; None if it has none."""
-        from weft.frontend.specs import ObjectSpec
-        from weft.runtime import versions
-
-        if not self.options.cache or not registry.is_kept(self.options.backend) or dispatch.load_core() is None:
-            return None
-        steps.enter("cache key")
-        named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
-        text = ", ".join(named)
-        text += "".join(f"; {asked}" for asked in self.transforms()) + foreign.stamp() + "; lines" * wants_lines()
-        return versions.key_for(self.py_func, text, self.options, attempt, attempt if general is None else general)
-
-    def _cells(self) -> dict[str, Any]:
-        return dict(zip(self._defined.__code__.co_freevars, self._defined.__closure__ or ()))
-
-    def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...], tried: int) -> bool:
-        """A version from the disk cache."""
-        from weft.runtime import versions
-
-        start = perf_counter()
-        try:
-            steps.enter("restore")
-            kept = versions.restore(stored, self.py_func, self._cells())
-        except steps.OutOfTime:
-            raise
-        except Exception as trouble:
-            recalled.without_cache(self, trouble)
-            return False
-        if kept is None:
-            return False
-        self._sample = (kinds, tuple(map(_light, values)))
-        self._install(_Restored(kept, *self._sample, perf_counter() - start, tried), kept.version, kinds, tried)
-        return True
-
     def _install(self, made: Any, version: Version, kinds: tuple[Any, ...], tried: int) -> None:
         """Have the dispatcher try a version from the next call on."""
         steps.enter("install")
@@ -396,25 +302,6 @@ class Jitted(_Base):
             asked.dump(self, made.c_source)
         self._made_for.setdefault(kinds, []).append(version)
         self._note_written(version)
-
-    def _keep(self, stored: str, compiled: Compiled) -> None:
-        from weft.runtime import versions
-
-        if compiled.c_source is None or compiled.library is None or compiled.version is None:
-            return
-        try:
-            steps.enter("keep")
-            versions.keep(
-                stored,
-                compiled.version,
-                signature=compiled.signature,
-                c_source=compiled.c_source,
-                library=compiled.library,
-                cells=self._cells(),
-                function=self.py_func,
-            )
-        except Exception as trouble:
-            recalled.without_cache(self, trouble)
 
     def _compile(self, kinds: tuple[Spec, ...], values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
@@ -427,7 +314,7 @@ class Jitted(_Base):
         try:
             with telling(source.name):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, specialise, self._directives())
-            self._sample = (kinds, tuple(map(_light, values)))
+            self._sample = (kinds, tuple(map(restored.light, values)))
         except CompileError as problem:
             reason = f"the C compiler failed: {problem.reason}"
             refusal = Unsupported(source.span(source.tree), reason, problem.remedy)
@@ -448,14 +335,14 @@ class Jitted(_Base):
         self._install(compiled, compiled.version, kinds, tried)
         machine.consider()
         if stored is not None:
-            self._keep(stored, compiled)
+            restored.keep(self, stored, compiled)
         return True
 
     def _has_code(self, compiled: Compiled) -> bool:
         """Whether some version was made from the same program."""
         if compiled.c_source is not None:
             return any(other.c_source == compiled.c_source for other in self._compiled)
-        programs = [v.program_optimised for v in self._compiled if not isinstance(v, _Restored)]
+        programs = [v.program_optimised for v in self._compiled if not isinstance(v, Restored)]
         return compiled.program_optimised in programs
 
     def _load(self) -> Source:
@@ -483,54 +370,13 @@ class Jitted(_Base):
             return False
         if problem.span.file == source.file:
             try:
-                self._split(line)
+                parted.split(self, line)
             except Exception as trouble:
                 if net.is_meant(trouble, self.options):
                     raise
                 self._unsplit.add(line)
                 self._refused["split"] = net.refusal(trouble, problem.span, self.options)
         return False
-
-    def _is_forced_apart(self) -> bool:
-        """Whether the function runs in regions because a test asks for it (see `options.Stress`)."""
-        number = self.options.stress.split
-        if number is None or self._is_region:
-            return False
-        if self._plain is self.py_func:
-            from weft.frontend.regions import line_of
-
-            with contextlib.suppress(Unsupported):  # compiling says why
-                self._split(line_of(self._load().tree, number), always=True)
-        return self._plain is not self.py_func
-
-    def _split(self, line: int, always: bool = False) -> None:
-        """Leave the statement on `line` to Python and compile what is around it (see frontend.regions)."""
-        from weft.frontend import regions
-
-        source = self._load()
-        steps.enter("split")
-        found = regions.split(source, line, always)
-        if found is None:
-            self._unsplit.add(line)
-            return
-        made = {region.name: self._region(region.tree, source) for region in found.regions}
-        self._regions = list(made.values())
-        split = function_from(found.tree, source, self.py_func, made, self._home)
-        if self.is_compared and not always:
-            self._in_regions = Regions(self, split, self.py_func)
-        else:
-            self._plain = split
-
-    def _region(self, tree: ast.FunctionDef, source: Source) -> Jitted:
-        from weft.frontend.source import Source
-
-        steps.enter("region")
-        function = function_from(tree, source, None, {}, self._home)
-        region = Jitted(function, self.options)
-        region._is_region, region._home = True, self._home
-        region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
-        region._steering.ask(self.transforms())
-        return region
 
     def _warn(self, problem: Unsupported) -> None:
         """One warning for each source line that stays Python."""
@@ -607,9 +453,11 @@ class Jitted(_Base):
             values = self._bound(args, kwargs)
             if values is None:
                 raise TypeError(f"these are no arguments of {self.py_func.__name__}")
-            found = self._form(args, kwargs) if self.signature.variadic else None
+            found = parted.form(self, args, kwargs) if self.signature.variadic else None
             if found is not None:
-                return found[0].program(*args, **{found[1].get(name, name): value for name, value in kwargs.items()})
+                form, renamed = found
+                view: ProgramView = form.program(*args, **{renamed.get(name, name): kwargs[name] for name in kwargs})
+                return view
             version = self._front(tuple(specs.specs_of(values)), values)
         else:
             version = self._pick(None)
@@ -676,16 +524,6 @@ class Jitted(_Base):
             self.measured = timeline.measured(self, args, kwargs)
         return self.measured
 
-    def _full(self, version: Compiled | _Restored) -> Compiled:
-        """Everything about a version, also about one that came from the disk cache."""
-        if not isinstance(version, _Restored):
-            return version
-        if version.full is None:
-            version.full = self._front(version.kinds, version.sample, version.tried == 0)
-            version.full.c_source = version.kept.c_source
-            version.full.seconds = version.seconds
-        return version.full
-
     def _parts(self) -> Iterator[Jitted]:
         """This function and the regions it was split into."""
         yield self
@@ -703,12 +541,12 @@ class Jitted(_Base):
         if not self._compiled:
             raise WeftError(asked.no_version(self))
         if signature is None:
-            return self._full(self._compiled[-1])
+            return restored.full(self, self._compiled[-1])
         if isinstance(signature, int):
-            return self._full(self._compiled[signature])
+            return restored.full(self, self._compiled[signature])
         for version in self._compiled:
             if version.signature == signature:
-                return self._full(version)
+                return restored.full(self, version)
         raise WeftError(f"no version for {signature}; there are: {', '.join(self.signatures)}")
 
     def compile_hints(self, kinds: Sequence[Spec] | None = None) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft import restored
 from weft.analysis import cost
 from weft.analysis.choices import choices
 from weft.codegen.c_helpers import PRELUDE
@@ -243,7 +244,7 @@ def test_the_limit_decides_about_threads_and_not_about_results() -> None:
         values = [machine.limits_here()[limit.name] for limit in LIMITS] + [0.0] * (PLACES - len(LIMITS))
         core.library.weft_set_limits((ctypes.c_double * PLACES)(*values))
     assert results[0] == results[1]
-    number = len(choices(total._full(total._compiled[0]).program_lowered))
+    number = len(choices(restored.full(total, total._compiled[0]).program_lowered))
     assert number and sum(total.profiles[0].choices) >= 2
 
 

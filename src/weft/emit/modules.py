@@ -16,6 +16,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from weft import restored
 from weft.analysis.scopes import lasting_writes
 from weft.compiled import Compiled
 from weft.emit import forms, guards, support
@@ -274,4 +275,4 @@ def _passed(args: ast.arguments) -> str:
 
 def versions_of(function: Any) -> list[Compiled]:
     """The versions of a compiled function, general ones last."""
-    return [function._full(version) for version in function._compiled]
+    return [restored.full(function, version) for version in function._compiled]

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from weft import plainly
+from weft import plainly, restored
 from weft.errors import Unsupported
 from weft.frontend import specs
 from weft.heat.elsewhere import Answer
@@ -62,8 +62,8 @@ class HotFunction(Counted):
             return False
 
     def _from_disk(self, kinds: tuple[Any, ...], values: tuple[Any, ...], attempt: int) -> bool:
-        stored = self._stored_key(kinds, attempt)
-        if stored is None or not self._restore(stored, kinds, values, attempt):
+        stored = restored.key_of(self, kinds, attempt)
+        if stored is None or not restored.restore(self, stored, kinds, values, attempt):
             return False
         self._keys[kinds] = attempt + 1
         return True
@@ -89,7 +89,7 @@ def prepare(
         if problem is None:
             return Answer(False, reason="the C compiler failed, or the version would be no other")
         return Answer(False, reason=problem.reason, line=problem.span.line)
-    stored = made._stored_key(kinds, attempt)
-    if stored is None or versions.restore(stored, function, made._cells()) is None:
+    stored = restored.key_of(made, kinds, attempt)
+    if stored is None or versions.restore(stored, function, restored.cells(made)) is None:
         return Answer(False, reason="its code is bound to objects of this process")
     return Answer(True, signature=made.signatures[-1])
