@@ -101,7 +101,28 @@ def powers(n):
     return s
 
 
+def dot(x, y):
+    """A Python float if there are no elements, else NumPy's: two returns in the program."""
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * y[i]
+    return s
+
+
+def dot_and_count(x, y):
+    s = 0.0
+    n = 0
+    for i in range(len(x)):
+        if x[i] > y[i]:
+            s = max(s, x[i])
+            n += 1
+    return s, n
+
+
 PROGRAMS = {
+    "dot": (dot, lambda: (RNG.random(37), RNG.random(37))),
+    "dot of nothing": (dot, lambda: (np.zeros(0), np.zeros(0))),
+    "dot and count": (dot_and_count, lambda: (RNG.random(37), RNG.random(37))),
     "axpy": (axpy, lambda: (2.5, RNG.random(50), RNG.random(50))),
     "product": (product, lambda: (RNG.random((7, 30)), RNG.random(30))),
     "total": (total, lambda: (RNG.random(37), RNG.random(37))),

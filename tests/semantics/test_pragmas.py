@@ -288,6 +288,64 @@ def test_a_reduction_names_a_variable_of_its_statement():
         weft.jit(reduction_of_nothing)(np.zeros(5), np.zeros(1))
 
 
+def too_many(a, N):
+    #pragma :N=>parallel :M=>parallel
+    a[:N] = a[:N] * 2
+
+
+def too_many_beside_a_sum(a, N):
+    s = np.zeros(N)
+    #pragma :N=>parallel :N=>reduction(sum:s) :M=>simd
+    s[:N] = np.sum(a[:N, :N], axis=1)
+    return s
+
+
+def of_one_element(a):
+    #pragma :N=>parallel
+    a[0] = 2
+
+
+def in_a_branch(a, N):
+    if N > 2:
+        for i in range(3):
+            #pragma :N=>parallel :K=>simd
+            a[i, :N] += 1
+
+
+@pytest.mark.parametrize("target", ("cpu", "opencl"))
+@pytest.mark.parametrize(
+    "function, rank, text",
+    [
+        (too_many, 1, "the statement has 1 dimension, the pragma names 2: :N :M"),
+        (too_many_beside_a_sum, 2, "the statement has 2 dimensions, the pragma names 3"),
+        (of_one_element, 1, "the statement has no dimension"),
+        (in_a_branch, 2, "the statement has 1 dimension, the pragma names 2"),
+    ],
+)
+def test_a_pragma_that_names_more_dimensions_than_there_are(function, rank, text, target):
+    if target == "opencl":
+        opencl_device()
+    arguments = (np.ones((5,) * rank), 5)[: function.__code__.co_argcount]
+    with pytest.raises(PragmaError, match=text) as caught:
+        weft.jit(function, target=target)(*arguments)
+    assert "#pragma" in str(caught.value) and "^^^" in str(caught.value)
+    assert np.array_equal(arguments[0], np.ones((5,) * rank))
+
+
+def two_sums(a, b, y, M, N, K):
+    #pragma :M=>parallel :N=>reduction(sum:y) :K=>reduction(sum:y)
+    y[:M] = np.sum(a[:M, :N], axis=1) + np.sum(b[:M, :K], axis=1)
+    #pragma :M=>parallel :N=>parallel :K=>reduction(sum:a)
+    a[:M, :N] = b[:M, :K] @ b[:N, :K].T
+
+
+def test_sums_have_dimensions_of_their_own():
+    ours, theirs = (([*map(np.copy, (np.ones((4, 4)), np.ones((4, 7)), np.zeros(4)))]) for _ in range(2))
+    weft.jit(two_sums, fallback="error")(*ours, 4, 4, 7)
+    two_sums(*theirs, 4, 4, 7)
+    assert all(map(np.allclose, ours, theirs))
+
+
 def in_a_string(a):
     """
     #pragma nonsense

@@ -25,6 +25,8 @@ from weft.records import dataclass
 
 #: Where a note about parallel iterations stands: an attribute of the loop's node.
 PARALLEL = "_weft_parallel"
+#: Where a note about the dimensions of a statement stands: `Named`.
+DIMENSIONS = "_weft_dimensions"
 _PRAGMA = re.compile(r"^\s*#\s?pragma\b(.*)$")
 _BESIDE = re.compile(r"\S.*#\s?pragma\b")
 _DIMENSION = re.compile(r"\s*([^\s=>]*:[^\s=>]*?)\s*=>\s*((?:[^\s:,()]+(?:\([^)]*\))?\s*,?\s*)+?)(?=\s+[^\s=>]*:|\s*$)")
@@ -45,6 +47,14 @@ class Pragma:
     def problem(self, reason: str, remedy: str = "") -> PragmaError:
         end = self.column + len("#pragma ") + len(self.text)
         return PragmaError(Span(self.file, self.line, self.column, self.line, end), reason, remedy)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The dimensions that a pragma names, in order."""
+
+    pragma: Pragma
+    dimensions: tuple[str, ...]
 
 
 def applied(tree: ast.FunctionDef, lines: Sequence[str], first: int, file: str) -> None:
@@ -166,14 +176,17 @@ def _dimensions(pragma: Pragma, node: ast.stmt) -> None:
     """The tensor form.  Its loops are weft's own choice; what it claims must fit the statement."""
     _tensor(pragma, node)
     place = 0
+    named: list[str] = []
     while place < len(pragma.text):
         match = _DIMENSION.match(pragma.text, place)
         if match is None:
             raise pragma.problem(f"{pragma.text[place:].strip()!r} is no dimension", "write low:up=>property,property")
         place = match.end()
         _bounds(pragma, match.group(1))
+        named.append(match.group(1))
         for text in re.findall(r"[^,()\s]+(?:\([^)]*\))?", match.group(2)):
             _property(pragma, text, node)
+    setattr(node, DIMENSIONS, Named(pragma, tuple(named)))
 
 
 def _bounds(pragma: Pragma, text: str) -> None:
@@ -192,7 +205,7 @@ def _property(pragma: Pragma, text: str, node: ast.stmt) -> None:
         raise pragma.problem(f"{text!r} is no property of a dimension", f"known: {', '.join(_PROPERTIES)}")
     if _PROPERTIES[name] != (match.group(2) is not None):
         wants = f"{name}(...)" if _PROPERTIES[name] else name
-        raise pragma.problem(f"{text!r} is written {wants}")
+        raise pragma.problem(f"{text!r} is written {wants}", f"write {wants}")
     if name in ("block", "le") and re.fullmatch(r"\s*(-\s*\d+|0+|)\s*", match.group(2)):
         raise pragma.problem(f"{text!r} is no number of elements", f"write {name}(n) with n above 0, or a variable")
     if name in ("reduction", "reduce"):

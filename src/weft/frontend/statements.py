@@ -19,6 +19,7 @@ from weft.frontend.building import Building
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list, kept_items, steady
 from weft.frontend.dicts import delete_entry, store_item
+from weft.frontend.dimensions import check_dimensions
 from weft.frontend.expressions import BINARY, flat, scalar_binary
 from weft.frontend.items import row_of
 from weft.frontend.keyed import keyed_item, keyed_name
@@ -95,7 +96,11 @@ class Statements(Building):
         repeats = isinstance(node, (ast.For, ast.While, ast.Try))
         try:
             if not repeats:
-                return method(node) is not False
+                block = self.emitter.blocks[-1]
+                since = len(block)
+                falls = method(node) is not False
+                check_dimensions(node, block[since:])
+                return falls
             known = set(self.scope.known)
             if not isinstance(node, ast.Try):
                 forget(self, [node])

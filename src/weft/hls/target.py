@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
+from weft.hls import returns
 from weft.hls.plan import Emitted
 from weft.ir.program import Buffer, Layout, Program, Space
 from weft.limits import LIMIT
@@ -27,8 +28,8 @@ class Circuit(Target):
         self.name = name
 
     def prepared(self, program: Program) -> Program:
-        """A board has copies of its own, in C order."""
-        return replace(program, buffers=tuple(map(_copied, program.buffers)))
+        """A board has copies of its own, in C order, and a kernel one way out."""
+        return returns.single(replace(program, buffers=tuple(map(_copied, program.buffers))))
 
     def generate(self, program: Program, options: Options) -> Emitted:
         from weft.hls.generate import single, vitis
