@@ -295,15 +295,15 @@ class ClusterError(WeftError):
 def hide_own_frames(error: BaseException) -> None:
     """Let a traceback go from the user's call straight to the user's line: weft's frames between them are dropped.
 
-    Those of weft's own mistakes stay; so does everything with WEFT_VERIFY=1.  A bare `raise` must follow, which adds
-    no frame of its own.
+    Those of weft's own mistakes stay; so does everything with WEFT_VERIFY=1.  Ctrl-C is no mistake, wherever it came.
+    A bare `raise` must follow, which adds no frame of its own.
     """
     if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
         return
     found = error.__traceback__
     while found is not None and found.tb_frame.f_code.co_filename.startswith(_PACKAGE):
         found = found.tb_next
-    if found is not None or isinstance(error, WeftError):
+    if found is not None or isinstance(error, (WeftError, KeyboardInterrupt)):
         error.__traceback__ = found
 
 

@@ -86,4 +86,5 @@ def test_an_interrupt_ends_a_native_loop(kernel: Any) -> None:
     while reply["parent_header"].get("msg_id") != asked:
         reply = client.get_shell_msg(timeout=60)
     assert reply["content"]["ename"] == "KeyboardInterrupt"
+    assert "jitted.py" not in "".join(reply["content"]["traceback"])
     assert _run(client, "assert spin(10) == spin.py_func(10)")["status"] == "ok"

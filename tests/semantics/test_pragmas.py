@@ -235,6 +235,9 @@ def of_other_tools(a):
     # pragma: no cover
     for i in range(a.size):  # pragma: no branch
         a[i] = len("#pragma parallel for")  # what a string says is no pragma
+    if a.size > 10**9:  # pragma nocover
+        # pragma NO COVER
+        return a[:1]
     return a
     # pragma: no cover
 

@@ -58,3 +58,24 @@ def test_a_remedy_names_a_line_of_the_function() -> None:
     refused = made.explain().short()
     first = _elsewhere.__code__.co_firstlineno
     assert refused.count("left to Python: ") == 1 and f"line {first + 4}" in refused and "eval" in refused
+
+
+@pytest.mark.usefixtures("array_compiler_only")
+def test_a_notebooks_open_is_told_as_open(tmp_path: Any) -> None:
+    """IPython puts a function of its own in the place of `open`; what is in that is nobody's concern."""
+    shell = pytest.importorskip("IPython.core.interactiveshell")
+    opened = shell._modified_open
+
+    def length(path: Any, total: Any) -> Any:
+        for k in range(3):
+            total += k
+        opened(path)
+        return total
+
+    path = tmp_path / "a.txt"
+    path.write_text("abc")
+    made = weft.jit(length)
+    with pytest.warns(weft.FallbackWarning) as told:
+        assert made(str(path), 1.0) == 4.0
+    text = str(told[0].message)
+    assert "open, which weft has no native form for" in text and "IPython" not in text

@@ -23,6 +23,7 @@ from weft.cluster.workload import bytes_along, bytes_of
 from weft.ir.program import Alloc
 from weft.ir.walk import buffers_read, buffers_written, walk
 from weft.records import dataclass
+from weft.runtime.progress import below
 
 #: Of the memory allowed, what the arrays of one tile may take: the rest is for copies, the interpreter and the file
 #: system's pages on their way.
@@ -91,11 +92,12 @@ class Workers(Files):
 
 
 class Bar:
-    """A bar on a terminal, once a run has taken a while."""
+    """A bar on a terminal, or below a notebook's cell, once a run has taken a while."""
 
     def __init__(self, name: str, total: int, wanted: bool | None) -> None:
         self.name, self.total, self.done = name, total, 0
         self._forced = wanted
+        self._below = None if wanted is False else below()
         self._wanted = sys.stderr.isatty() if wanted is None else wanted
         self._start = perf_counter()
         self._bar: Any = None
@@ -103,7 +105,10 @@ class Bar:
 
     def step(self) -> None:
         self.done += 1
-        if self._bar is None and self._wanted and perf_counter() - self._start > _PATIENCE:
+        if self._below is not None:
+            if perf_counter() - self._start > _PATIENCE:
+                self._below.bar(self.name, self.done, self.total, f"{self.done} of {self.total}")
+        elif self._bar is None and self._wanted and perf_counter() - self._start > _PATIENCE:
             self._open()
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done)
@@ -118,6 +123,8 @@ class Bar:
         self._bar.start()
 
     def close(self) -> None:
+        if self._below is not None:
+            self._below.erase()
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

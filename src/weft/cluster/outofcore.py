@@ -66,8 +66,9 @@ def out_of_core(
     Arguments may be `np.memmap`s, datasets of h5py and arrays of Zarr besides everything else.  Arrays of tiles take at
     most `memory` bytes ("500MB", "2 GiB").  `into` is where the result goes: a path (a new .npy file), an array or a
     dataset, or a tuple of these for a function that returns several arrays; without it a large result is a memmap of a
-    file in `directory` that lives as long as the array.  `progress`: whether to show a bar (None: on a terminal).
-    `target="ray"`: the workers of a cluster compute tiles, in `memory` bytes each, and read the files themselves.
+    file in `directory` that lives as long as the array.  `progress`: whether to show a bar (None: on a terminal and
+    in a notebook).  `target="ray"`: the workers of a cluster compute tiles, in `memory` bytes each, and read the files
+    themselves.
     """
     if target not in (None, "ray"):
         raise OptionError(f"target={target!r} of out_of_core is neither None nor 'ray'")

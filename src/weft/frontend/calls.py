@@ -204,15 +204,10 @@ class Calls(Building):
         plain = getattr(thing, "py_func", None)
         if plain is not None and inspect.isfunction(plain):
             return self._inline_function(plain, args, kwargs, node)
-        name = getattr(thing, "__name__", repr(thing))
-        module = getattr(thing, "__module__", None) or ""
-        title = f"{module}.{name}" if module and module != "builtins" else name
         if isinstance(thing, functools._lru_cache_wrapper):
-            reason = f"a call of {title}, which keeps its results for all callers"
+            reason = f"a call of {reasons.title_of(thing)}, which keeps its results for all callers"
             raise self.unsupported(node, reason, "make it a nested function with @functools.cache")
-        raise self.unsupported(
-            node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
-        )
+        raise self.unsupported(node, *reasons.no_native_form(thing))
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
@@ -333,7 +328,12 @@ class Calls(Building):
         defaults = _defaults_of(self, function)
         if is_recursive(self, key_of(source, source.tree)):
             return invoke(self, source, _bind_parameters(self, source.tree, args, kwargs, node, defaults), node)
-        return inline(self, source.tree, args, kwargs, node, source, None, defaults)
+        try:
+            return inline(self, source.tree, args, kwargs, node, source, None, defaults)
+        except Unsupported as problem:
+            if type(problem) is Unsupported and reasons.is_stand_in(function, source.file):
+                raise self.unsupported(node, *reasons.no_native_form(function.__wrapped__)) from problem
+            raise
 
     def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
         """A library function by its definition over others; what that emits stands where the user's call stands."""

@@ -84,8 +84,8 @@ def _found(lines: Sequence[str], first: int, file: str) -> Iterator[Pragma]:
 
 
 def _is_foreign(text: str) -> bool:
-    """Comments for other tools, such as `# pragma: no cover`."""
-    return text.startswith(":") and "=>" not in text
+    """Comments for other tools: `# pragma: no cover`, which coverage.py also takes as `# pragma nocover`."""
+    return (text.startswith(":") and "=>" not in text) or text.strip().lower().startswith("no")
 
 
 def _beside(lines: Sequence[str], first: int, file: str) -> Iterator[Pragma]:

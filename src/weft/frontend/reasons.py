@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import sysconfig
+import types
 from collections.abc import Mapping
 
 from weft.errors import Span, Unsupported, source_line
@@ -127,6 +128,24 @@ def outside_remedy(value: object) -> str:
     if module is not None and (file is None or _library_of(file) is not None):
         return "use it outside the compiled function, and pass what you need of it"
     return "pass it as an argument"
+
+
+def title_of(thing: object) -> str:
+    """The name of a function, with its module unless that is plain."""
+    name = getattr(thing, "__name__", repr(thing))
+    module = getattr(thing, "__module__", None) or ""
+    return f"{module}.{name}" if module and module != "builtins" else name
+
+
+def no_native_form(thing: object) -> tuple[str, str]:
+    """Why a function that is not Python's own text is not called, and what to do about it."""
+    return f"a call of {title_of(thing)}, which weft has no native form for", "call it outside the compiled function"
+
+
+def is_stand_in(function: object, file: str) -> bool:
+    """Whether a library puts its function in the place of one written in C, as notebooks do with `open`."""
+    wrapped = getattr(function, "__wrapped__", None)
+    return isinstance(wrapped, types.BuiltinFunctionType) and _library_of(file) is not None
 
 
 def told_at_call(problem: Unsupported, node: ast.AST, file: str, call: Span) -> Unsupported:

@@ -86,8 +86,8 @@ def tune(
     """The fastest transformations of a function for such arguments that `seconds` suffice to find.
 
     The arguments are copied for every call.  `save`: the winner is kept beside the source, and applied wherever the
-    function is compiled.  `progress`: a bar on stderr (None: if that is a terminal).  Ctrl-C ends the search with what
-    was found so far.
+    function is compiled.  `progress`: a bar on stderr (None: on a terminal, or below a notebook's cell).  Ctrl-C ends
+    the search with what was found so far.
     """
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         raise ValueError(f"seconds={seconds!r} is no time that a search could take")
