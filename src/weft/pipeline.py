@@ -320,7 +320,8 @@ def _bind(
         assert isinstance(name, tuple)
         return binding.FillsColumns(name, kind.template, not changed.isdisjoint(name))
     assert isinstance(name, str)
-    return binding.Fills(name, isinstance(kind, specs.ListSpec), name in changed)
+    single = isinstance(kind, specs.ArraySpec) and not kind.rank
+    return binding.Fills(name, isinstance(kind, specs.ListSpec), name in changed, single)
 
 
 def _bind_hidden(entry: Hidden) -> binding.HiddenBinding:

@@ -134,12 +134,13 @@ def symbol_values(program: Program, words: Sequence[int]) -> dict[str, int]:
 class Fills:
     """An argument that fills the program's parameter `name`; `as_list`: it is a nested list, copied in (and out).
 
-    `changed`: results say what becomes of the list.
+    `changed`: results say what becomes of the list.  `single`: the argument is an array of rank 0.
     """
 
     name: str
     as_list: bool = False
     changed: bool = False
+    single: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,7 +179,7 @@ def scalar_kind(of: ScalarType) -> str:
 def _array_param(buffer: Buffer, written: bool, binding: Fills) -> D.DirectParam:
     if binding.as_list:
         return D.ListParam(_LIST_KINDS[buffer.type.dtype], buffer.rank, written, binding.changed)
-    return D.ArrayParam(buffer.type.dtype.typenum, buffer.rank, written)
+    return D.ArrayParam(buffer.type.dtype.typenum, 0 if binding.single else buffer.rank, written)
 
 
 def _param(program: Program, binding: Binding, written: frozenset[str]) -> D.DirectParam:

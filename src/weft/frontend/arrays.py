@@ -13,6 +13,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith, reasons
 from weft.frontend.emit import Emitter
+from weft.frontend.specs import ArraySpec
 from weft.frontend.values import (
     Array,
     ArrayOf,
@@ -33,7 +34,7 @@ from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.ops import OPERATIONS
-from weft.ir.program import Buffer
+from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, FLOAT, I64, INT, DType, ScalarType, can_cast, promote
 
 #: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
@@ -65,6 +66,14 @@ def view(
         View(buffer.name, index, whole, argument),
         is_list,
     )
+
+
+def single(emitter: Emitter, name: str, kind: ArraySpec, position: int) -> tuple[Array, str]:
+    """The parameter for an array of rank 0: one of a single element, which is seen without its axis."""
+    emitter.taken.discard(emitter.fresh(name))
+    buffer = emitter.declare(name, ScalarType(kind.dtype), (ONE,), Role.PARAM)
+    emitter.params.append(buffer.name)
+    return view(buffer, (), lambda _: (ZERO,), argument=position if position >= 0 else None), buffer.name
 
 
 def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]) -> Array:
@@ -329,6 +338,11 @@ def elementwise(
         return last[0][1]
 
     return Array(shape, probe.type.strong, element, cost=total, turned=any(array.turned for array in arrays))
+
+
+def of_operator(value: Value) -> Value:
+    """What an operator gives: of arrays of rank 0 NumPy makes a number."""
+    return Scalar(value.element(())) if isinstance(value, Array) and not value.rank else value
 
 
 def _strong(expr: Expr) -> Expr:

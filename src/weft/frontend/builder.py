@@ -348,6 +348,8 @@ class Builder(
             return text_dict(self, name, kind, sample, self.entry is not None)
         if isinstance(kind, ArraysSpec):
             return array_list(self, name, kind, sample, self.entry is not None)
+        if isinstance(kind, ArraySpec) and not kind.rank:
+            return arrays.single(emitter, name, kind, position)
         rank = kind.rank
         extents = sample.shape if isinstance(sample, np.ndarray) else _list_shape(sample, rank)
         unique = emitter.fresh(name)

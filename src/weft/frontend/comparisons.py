@@ -114,9 +114,10 @@ class Comparisons(Building):
             known = _fold_comparison(name, left.expr, right.expr)
             if known is not None:
                 return Scalar(known)
-        return arrays.elementwise(
+        found = arrays.elementwise(
             [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
         )
+        return arrays.of_operator(found)
 
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
         there = _text_membership(self, left, right, node)

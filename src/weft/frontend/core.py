@@ -226,6 +226,8 @@ class Core(Building):
             return Scalar(arith.truth(value.growing.size))
         if isinstance(value, (Rows, Stack)):
             return Scalar(arith.truth(value.array.shape[0] if isinstance(value, Stack) else value.count))
+        if isinstance(value, Array) and not value.rank:
+            return Scalar(arith.truth(value.element(())))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
     #: Dicts that loops around here run through.

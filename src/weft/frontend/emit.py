@@ -427,6 +427,8 @@ class Emitter:
 
     def is_boxed(self, value: object) -> bool:
         """Whether NumPy has an array of rank 0 where there is a number here."""
+        if isinstance(value, Array):
+            return not value.rank and not value.is_list
         return isinstance(value, Scalar) and isinstance(value.expr, Read) and value.expr.buffer in self.boxed
 
     def note_given(self, node: Node, given: Given) -> None:

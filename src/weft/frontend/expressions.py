@@ -302,8 +302,8 @@ class Expressions(Building):
         self.emitter.span = span
         if op == "pow" and isinstance(left, (Array, Mask)) and isinstance(right, Scalar):
             if isinstance(right.expr, Const):
-                return _array_power(self, left, right)
-        return arrays.apply(op, [left, right], self.emitter)
+                return arrays.of_operator(_array_power(self, left, right))
+        return arrays.of_operator(arrays.apply(op, [left, right], self.emitter))
 
     def _in_memory(self, item: Value) -> Value:
         """An item that several places of a list share: one array, where each place would compute its own."""
@@ -343,7 +343,7 @@ class Expressions(Building):
         result = arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
         if isinstance(value, Scalar) and isinstance(result, Scalar):
             return Scalar(note_computed(self, result.expr, [value.expr], lambda way: arith.unary(op, way[0], span)))
-        return result
+        return arrays.of_operator(result)
 
     # --- subscripts and attributes ----------------------------------------------------------------------------------
 
@@ -694,6 +694,8 @@ def _array_attribute(builder: Building, array: Array, name: str, node: ast.AST) 
         return arrays.remap(
             array, (*array.shape[:-2], array.shape[-1], array.shape[-2]), lambda at: (*at[:-2], at[-1], at[-2])
         )
+    if not hasattr(np.ndarray, name):
+        raise builder.unsupported(node, f"'numpy.ndarray' object has no attribute {name!r}")
     return Method(array, name)
 
 

@@ -37,7 +37,15 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
         array, items = _without_newaxis(array, items)
     if any(isinstance(item, (Array, Tuple)) for item in items):
         return _gather(array, items, emitter, store)
-    return _basic(array, items, emitter, store)
+    found = _basic(array, items, emitter, store)
+    if store and (not array.rank or array.part is not None):
+        return found
+    # A single element is a number, unless an ellipsis says that what is left is an array.
+    dotted = isinstance(key, Tuple) and any(isinstance(item, Object) and item.value is Ellipsis for item in key.items)
+    dotted = dotted or (isinstance(key, Object) and key.value is Ellipsis)
+    if found.rank or (dotted and not store):
+        return found
+    return Scalar(found.element(()))
 
 
 def fitting_mask(array: Array, condition: Array, emitter: Emitter) -> Array:
@@ -114,7 +122,7 @@ def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> 
     return result
 
 
-def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool = False) -> Value:
+def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool) -> Array:
     takes: list[Take] = []
     axis = 0
     for item in items:
@@ -143,8 +151,6 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool =
                 result.append(ix.add(take.start, ix.mul(take.step, variable)))
         return tuple(result)
 
-    if not shape and array.rank and not (store and array.part is not None):
-        return Scalar(array.element(index(())))
     return arrays.remap(array, shape, index)
 
 

@@ -35,7 +35,7 @@ _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
 @dataclass(frozen=True)
 class ArraySpec:
     """An ndarray.  `ones[axis]`: the extent is 1 (broadcasting depends on it).  `repeats`: an element may be in it
-    twice, so that it must not be written."""
+    twice, so that it must not be written.  One of rank 0 is a parameter of a single element, seen without its axis."""
 
     dtype: DType
     ones: tuple[bool, ...]
@@ -309,7 +309,7 @@ def layout_of(array: np.ndarray[Any, Any]) -> Layout:
 
 def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
     dtype = from_numpy(array.dtype)
-    if dtype is None or not 1 <= array.ndim <= _MAX_RANK or not array.flags.aligned:
+    if dtype is None or array.ndim > _MAX_RANK or not array.flags.aligned:
         return None
     if any(stride % array.itemsize for stride in array.strides):
         return None

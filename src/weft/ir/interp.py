@@ -199,7 +199,7 @@ def _argument(buffer: Buffer, value: object, written: bool) -> _Memory:
     if isinstance(value, list):
         data = np.array(value, dtype=buffer.type.dtype.numpy)
     elif isinstance(value, np.ndarray):
-        data = value
+        data = value if value.ndim else value.reshape(1)  # a parameter for an array of rank 0 is of a single element
     else:
         raise GuardFailed(f"{buffer.name} is a {type(value).__name__}, not an array")
     if data.ndim != buffer.rank or from_numpy(data.dtype) is not buffer.type.dtype:

@@ -251,8 +251,8 @@ argument that is not covered is never ignored: that call takes the black-box pat
 
 float16, longdouble, strings, dates and objects are black box everywhere, and so is what NumPy computes in float16
 (`np.sin` of int8); "all" means bool, int8 to int64, uint8 to uint64, float32, float64, complex64 and complex128, as far
-as NumPy itself takes them. Numbers count as arrays of rank 0, without an `axis`; where NumPy gives an array of rank 0,
-native code gives the scalar.
+as NumPy itself takes them. Numbers count as arrays of rank 0, without an `axis`; what would return an array of
+rank 0 stays Python (add `[()]`), an argument of rank 0 is read and written natively.
 
 Limits that hold wherever nothing else is said:
 

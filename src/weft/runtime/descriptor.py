@@ -57,7 +57,10 @@ LEFT: Final = Left()
 
 @dataclass(frozen=True)
 class ArrayParam:
-    """An exact `numpy.ndarray` of this type number and rank: native byte order, aligned, strides whole elements."""
+    """An exact `numpy.ndarray` of this type number and rank: native byte order, aligned, strides whole elements.
+
+    The kernel sees one of rank 0 as one of a single element.
+    """
 
     typenum: int
     rank: int
@@ -400,7 +403,7 @@ def words_of(param: DirectParam | HiddenParam) -> int:
     if isinstance(param, (AttrParam, GlobalParam, CellParam)):
         return words_of(param.param)
     if isinstance(param, (ArrayParam, ListParam)):
-        return 1 + 2 * param.rank
+        return 1 + 2 * max(param.rank, 1)
     if isinstance(param, ContainerParam):
         return templates.words(param.template)
     if isinstance(param, MemoryParam):

@@ -5,7 +5,9 @@ the dispatcher with the arguments that fill its parameters.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from weft import steps
 from weft.codegen import binding
@@ -50,6 +52,8 @@ class Python(Backend):
                     filled = sharing.fill(sharing.parse(kind.text), values)
                     assert filled is not None  # the dispatcher has asked
                     passed += filled.values
+                elif isinstance(kind, specs.ArraySpec) and not kind.rank:
+                    passed.append(np.reshape(cast(Any, values[position]), 1))  # a view
                 else:
                     passed.append(values[position])
             return code(*passed)

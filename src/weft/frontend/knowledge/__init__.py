@@ -146,8 +146,8 @@ class Entry:
         self._hold_lists(builder, (*given.values(), *rest))
         value = self.build(Bound(builder, self.name, given, rest))
         numbers = not any(isinstance(each, (Array, Tuple)) for each in (*given.values(), *rest))
-        value = _as_scalar(value, numbers, builder)
-        if any(map(builder.emitter.is_boxed, (*given.values(), *rest))):
+        value = _as_scalar(value, numbers or _is_number_type(self.target), builder)
+        if any(isinstance(each, Scalar) and builder.emitter.is_boxed(each) for each in (*given.values(), *rest)):
             _hold_boxed(self, value, builder)
         of_number = self.is_method and not isinstance(given.get(self.parameters[0]), Array)
         return boxed(value, builder.emitter) if self.coverage.boxes and not of_number else value
@@ -234,6 +234,10 @@ def signature(entry: Entry) -> tuple[inspect.Parameter, ...] | None:
         return None
 
 
+def _is_number_type(target: object) -> bool:
+    return isinstance(target, type) and issubclass(target, np.generic)
+
+
 def _as_scalar(value: Value, numbers: bool, builder: Builder) -> Value:
     """A computed array of rank 0 is the number in it: NumPy turns most of them into scalars, and all those that come
     of `numbers` alone.
@@ -257,7 +261,7 @@ def _hold_boxed(entry: Entry, value: Value, builder: Builder) -> None:
     target = entry.target
     if isinstance(target, np.ufunc) or target in _OF_NUMBERS or getattr(target, "__module__", "") == "math":
         return
-    if isinstance(target, type) and issubclass(target, np.generic):
+    if _is_number_type(target):
         return
     named = entry.name.rpartition(".")[2]
     if entry.is_method and isinstance(value, Scalar) and named in _SAME_METHODS:

@@ -249,7 +249,7 @@ def _copy(call: Bound) -> Value:
     return _copied(call, "K")
 
 
-@native(parameters="a order", method="copy")
+@native(parameters="a order", method="copy", boxes=True)
 def _copy_method(call: Bound) -> Value:
     return _copied(call, "C")
 
@@ -273,7 +273,7 @@ def in_order(array: Array, call: Bound, default: str) -> Array:
     return _laid_out(_ordered(made, True, emitter) if order in ("C", "F") else made, fortran)
 
 
-@native(np.array, parameters="object dtype copy order ndmin", only={"copy": ("True", "None")})
+@native(np.array, parameters="object dtype copy order ndmin", only={"copy": ("True", "None")}, boxes=True)
 def _array(call: Bound) -> Value:
     array = _new_array(call)
     if isinstance(array, Scalar):
@@ -297,7 +297,7 @@ def _new_array(call: Bound) -> Array | Scalar:
     return made
 
 
-@native(np.asarray, parameters="object dtype")
+@native(np.asarray, parameters="object dtype", boxes=True)
 def _asarray(call: Bound) -> Value:
     return _as_array(call, call.need("object"), copy=False)
 

@@ -17,7 +17,7 @@ from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
 
 
-@native(np.where, parameters="condition x y")
+@native(np.where, parameters="condition x y", boxes=True)
 def _where(call: Bound) -> Value:
     if "x" not in call.given and "y" not in call.given:
         found = arrays.as_array(as_plain(call.need("condition")), call.builder.emitter)
@@ -28,8 +28,7 @@ def _where(call: Bound) -> Value:
     for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)):
             arrays.weak_int(value.expr, other.type, call.builder.emitter)
-    chosen = strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
-    return arrays.boxed(chosen, call.builder.emitter)
+    return strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
 
 
 @native(np.clip, parameters="a a_min a_max out min max", kinds="iuf")

@@ -106,7 +106,7 @@ def range_of(call: Bound) -> Range:
 
     def whole(name: str) -> Expr:
         expr = number(call, name)
-        if not expr.type.dtype.is_integer and expr.type.dtype is not DType.BOOL:
+        if not expr.type.dtype.is_integer and expr.type != PYBOOL:
             raise Unsupported(call.builder.emitter.span, f"TypeError: range() of {expr.type}")
         return ix.canonical(as_int(expr))
 
@@ -427,13 +427,13 @@ _truths(all, "and")
 @native(round, parameters="number ndigits")
 def _round(call: Bound) -> Value:
     value = call.need("number")
+    if call.builder.emitter.is_boxed(value) or (isinstance(value, Array) and not value.is_list):
+        raise Unsupported(call.builder.emitter.span, "TypeError: round() of an array", "use np.round")
     if call.get("ndigits") is not None:
         digits = constant_int(call.need("ndigits"), call.builder.emitter)
-        if isinstance(value, Array) or (isinstance(value, Scalar) and not value.type.weak):
+        if isinstance(value, Scalar) and not value.type.weak:
             return call.builder.expand(_numpy_round, {"value": value, "digits": Scalar(Const(digits, INT))})
         return _round_to(call, number(call, "number"), digits)
-    if isinstance(value, Array) and value.rank:
-        return call.builder.expand(_numpy_round, {"value": value, "digits": Scalar(ZERO)})
     expr = number(call, "number")
     if expr.type.dtype.kind in "biu":
         return Scalar(as_int(expr))

@@ -152,6 +152,7 @@ def _broadcast_to(call: Bound) -> Value:
     parameters="a dtype order casting subok copy",
     method="astype",
     only={"order": ("'K'", "'C'", "'A'"), "casting": ("'unsafe'",)},
+    boxes=True,
 )
 def _astype(call: Bound) -> Value:
     value = call.need("a")

@@ -92,7 +92,7 @@ def _ord(call: Bound) -> Value:
 def _chr(call: Bound) -> Value:
     emitter = call.builder.emitter
     expr = number(call, "i")
-    if expr.type.dtype.kind not in "biu":
+    if expr.type.dtype.kind not in "iu" and expr.type != PYBOOL:
         raise Unsupported(emitter.span, f"TypeError: chr() of {expr.type}")
     code = emitter.snapshot(arith.cast(expr, INT), "code")
     inside = arith.conjunction(Op("ge", (code, ZERO), BOOL), Op("lt", (code, integer(0x110000)), BOOL))

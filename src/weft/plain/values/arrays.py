@@ -171,6 +171,8 @@ def get_item(cx: Frame, owner: Value, index: Index) -> Value | None:
         return _gathered(cx, owner, parts)
     _check_parts(cx, parts)
     if len(parts) == rank_of(owner.head()) and all(_is_place(part) for part in parts):
+        if isinstance(index, Several) and None in index.parts:
+            raise cx.refuse("an array of rank 0")
         return element(cx, dtype_of(owner.head()), _address(cx, owner, parts))
     return _view(cx, owner, parts)
 

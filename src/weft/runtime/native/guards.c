@@ -74,6 +74,8 @@ static inline int pack_array(const parameter *p, PyObject *value, int64_t *w)
     int rank = p->rank, shift = p->item_shift;
     int64_t partial = 0;
     w[0] = (int64_t)(uintptr_t)array->data;
+    if (rank == 0) /* to the kernel it is one of a single element */
+        w[1] = w[2] = 1;
     for (int axis = 0; axis < rank; axis++) {
         w[1 + axis] = array->shape[axis];
         w[1 + rank + axis] = array->strides[axis] >> shift;
