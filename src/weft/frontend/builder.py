@@ -83,7 +83,7 @@ from weft.frontend.recursion import (
 )
 from weft.frontend.results import Results
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.slots import ArraySlots, check_aliases
+from weft.frontend.slots import ArraySlots, check_aliases, without_unread_flags
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.sparse import SparseObjects
@@ -626,6 +626,7 @@ def _run(builder: Builder) -> Built:
     check_aliases(builder, tuple(builder.emitter.blocks[0]))
     settle_structures(builder)
     settle_exceptions(builder)
+    builder.emitter.blocks[0][:] = without_unread_flags(builder.emitter, tuple(builder.emitter.blocks[0]))
     program = builder.emitter.program(source.span(source.tree))
     if builder.entry is None:
         program = with_functions(program, builder.functions)

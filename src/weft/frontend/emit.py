@@ -94,9 +94,8 @@ class LateArray:
 class Kept:
     """A variable that was an argument when its slot was opened: `flag` tells whether it still is that very object."""
 
-    key: tuple[int, str]
     param: str
-    flag: str | None
+    flag: str
 
 
 @dataclass
@@ -116,7 +115,6 @@ class Decisions:
     tagged: dict[tuple[int, str], ScalarType | None] = field(default_factory=dict)  # slots that hold a second type
     varying: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)  # axes of arrays that change size
     late: dict[tuple[int, str], LateArray] = field(default_factory=dict)
-    flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None or so many numbers (0: just one)
@@ -127,7 +125,6 @@ class Decisions:
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
     keyed: set[tuple[int, str]] = field(default_factory=set)  # dicts of constant keys and values of several types
     tupled: set[tuple[int, str]] = field(default_factory=set)  # tuples of numbers whose parts change
-    settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
@@ -255,6 +252,7 @@ class Emitter:
         self.taken_as_c: dict[str, Span] = {}  # buffers taken to be in C order, and where
         self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
         self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
+        self.flags: set[str] = set()  # and the scalars that tell whether they still are it
         self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
         self.stacked: Callable[[Records], Array] | None = None  # how a list of arrays becomes one: the builder tells
         self.sound = False  # inside of a library function whose indices are in range by construction

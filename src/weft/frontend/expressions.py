@@ -21,7 +21,7 @@ from weft.frontend.carrying import is_carried
 from weft.frontend.constants import literal_integer
 from weft.frontend.dict_methods import dict_operation
 from weft.frontend.dicts import entries_of
-from weft.frontend.emit import Emitter, Restart
+from weft.frontend.emit import Emitter
 from weft.frontend.enums import as_number, member_value
 from weft.frontend.folding import fold
 from weft.frontend.growing import Cells
@@ -59,6 +59,7 @@ from weft.frontend.values import (
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, integer
+from weft.ir.program import Node
 from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, type_of_value
 from weft.parallel import map as parallel_map
 
@@ -147,22 +148,20 @@ class Expressions(Building):
         """Several operands, left to right; an operand that is still lazy must not see what a later one changes."""
         values: list[Value] = []
         before = self.emitter.mutations
+        block = self.emitter.blocks[-1]
         # Operands of an operator are wanted as values, whatever is asked of the whole.
         self._as_condition, outer = False, self._as_condition
         for node in nodes:
-            place = (self.scope.path, id(node))
+            start = len(block)
             if values and _may_assign(node):
                 values = [kept_text(self, v, "t") if isinstance(v, Text) else v for v in values]
-            if values and (changes_list(node) or place in self.emitter.decisions.settled):
-                values = [_unchanging(self, v) if place in self.emitter.decisions.settled else v for v in values]
+            if values and changes_list(node):
                 values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate_open(node) if open_ones else self.evaluate(node)
             lazy = [v for v in values if _lazy(self, v)] if self.emitter.mutations != before else []
-            kinds = (Scalar, Array)
-            if lazy and all(isinstance(v, kinds) for v in lazy) and place not in self.emitter.decisions.settled:
-                self.emitter.decisions.settled.add(place)
-                raise Restart
-            if lazy:
+            if all(isinstance(v, (Scalar, Array)) for v in lazy):
+                values = _computed_at(self, block, start, values) if lazy else values
+            else:
                 raise self.unsupported(
                     node, "an operand that changes arrays which another operand reads", "assign it to a name first"
                 )
@@ -487,6 +486,15 @@ def _unchanging(builder: Building, value: Value) -> Value:
         return value
     arrays.keepable(value, builder.emitter)
     return arrays.materialise(value, builder.emitter, "t")
+
+
+def _computed_at(builder: Building, block: list[Node], start: int, values: list[Value]) -> list[Value]:
+    """Operands computed before the statements from `start` on: one of a later operand changes what they read."""
+    with builder.emitter.capture() as computed:
+        values = [_unchanging(builder, value) for value in values]
+        values = [Scalar(builder._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
+    block[start:start] = computed
+    return values
 
 
 def _lazy(builder: Building, value: Value) -> bool:

@@ -17,7 +17,6 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.aliasing import Given
 from weft.frontend.building import Building
 from weft.frontend.dicts import added_columns, entry_columns, keep_result_order
-from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import argument_out, default_letters, out_nested, settle_lists, with_own_lists
@@ -281,9 +280,6 @@ def _still_argument(builder: Building, value: Value) -> tuple[str, str, str] | N
         kept = builder.emitter.kept.get(view.buffer) if view is not None else None
         if view is None or kept is None:
             continue
-        if kept.flag is None:
-            builder.emitter.decisions.flagged.add(kept.key)
-            raise Restart
         return view.buffer, kept.param, kept.flag
     return None
 

@@ -9,6 +9,7 @@ and the buffer has a twin: the new array is made there, and then the two change 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from weft.errors import Unsupported
 from weft.frontend import arrays
 from weft.frontend.aliasing import Given, conflict
 from weft.frontend.building import Building
-from weft.frontend.emit import Kept, LateArray, Restart
+from weft.frontend.emit import Emitter, Kept, LateArray, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Keyed, Maybe, Struct, Tuple, Value, describe
 from weft.ir import index as ix
@@ -97,17 +98,16 @@ def _note_kept(builder: Building, name: str, slot: Slot, value: Array) -> None:
     is_argument = builder.emitter.buffers[view.buffer].role is Role.PARAM
     if not is_argument and known is None:
         return
-    flag = None
-    if slot.key in builder.emitter.decisions.flagged:
-        flag = builder.emitter.declare(f"{name}_kept", BOOL).name
+    flag = builder.emitter.declare(f"{name}_kept", BOOL).name
+    builder.emitter.flags.add(flag)
     param = view.buffer if known is None else known.param
-    builder.emitter.kept[slot.buffer.name] = Kept(slot.key, param, flag)
+    builder.emitter.kept[slot.buffer.name] = Kept(param, flag)
 
 
 def _flag(builder: Building, buffer: str, value: Array) -> bool:
     """Note whether the array given to a variable is the argument it was; True if a flag says so at run time."""
     kept = builder.emitter.kept.get(buffer)
-    if kept is None or kept.flag is None:
+    if kept is None:
         return False
     view = value.view
     whole = view is not None and view.whole and not value.is_list
@@ -117,13 +117,36 @@ def _flag(builder: Building, buffer: str, value: Array) -> bool:
         state, tracked = Const(True, BOOL), True
     elif view is not None and whole and view.buffer in builder.emitter.kept:
         other = builder.emitter.kept[view.buffer]
-        if other.flag is None:
-            builder.emitter.decisions.flagged.add(other.key)
-            raise Restart
         if other.param == kept.param:
             state, tracked = Read(other.flag, (), BOOL), True
     builder.emitter.assign((), kept.flag, (), state)
     return tracked
+
+
+def without_unread_flags(emitter: Emitter, body: Block) -> Block:
+    """A flag is kept for every variable that may still be an argument; few are ever looked at."""
+    if not emitter.flags:
+        return body
+    reads: dict[str | None, set[str]] = {}  # by flags, and by all else
+    for node in walk.walk(body):
+        reader = node.buffer if isinstance(node, Stmt) and node.buffer in emitter.flags else None
+        read = reads.setdefault(reader, set())
+        for expr in walk.node_exprs(node):
+            read |= walk.expr_buffers(expr) & emitter.flags
+    wanted, more = set[str](), reads.get(None, set())
+    while more:
+        wanted |= more
+        more = set[str]().union(*(reads.get(flag, ()) for flag in more)) - wanted
+    unread = emitter.flags - wanted
+    for name in unread:
+        del emitter.buffers[name]
+    return _without_writes(body, unread)
+
+
+def _without_writes(body: Block, names: set[str]) -> Block:
+    left = tuple(node for node in body if not (isinstance(node, Stmt) and node.buffer in names))
+    left = walk.map_block(left, lambda node: walk.map_sub_blocks(node, lambda inner: _without_writes(inner, names)))
+    return body if len(left) == len(body) and all(map(operator.is_, left, body)) else left
 
 
 def _open(builder: Building, name: str, slot: Slot, value: Array) -> None:
