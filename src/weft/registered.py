@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.callbacks.signatures import in_single_words
 from weft.runtime import foreign
 
 #: The types of C that a native function may have.
@@ -23,9 +24,14 @@ _NUMBERS = {
     "float": "float",
     "int": "int",
     "long": "long",
+    "int32_t": "int",
     "int64_t": "long",
+    "ssize_t": "long",
+    "uint64_t": "unsigned long",
     "size_t": "unsigned long",
 }
+_RESULTS = ("double", "float", "int", "long")
+_INTEGERS = ("int", "long", "unsigned long")
 _CTYPES: dict[Any, str] = {
     ctypes.c_double: "double",
     ctypes.c_float: "float",
@@ -54,7 +60,7 @@ def register(
 
     `effects` of a native function of numbers is "pure": its result follows from its arguments and nothing else
     changes, so that calls may be moved, joined, left out and run side by side.  A native function over arrays names
-    those that it reads and the one that it writes: {"reads": ("x",), "writes": "y"}, with a signature that names their
+    those that it reads and those that it writes: {"reads": ("x",), "writes": "y"}, with a signature that names their
     extents, as "void (double *x[n], double *y[n], long n)"; else nothing changes.  `cost`: cycles of one call.
     `elementwise`: the function takes arrays as well, and gives what it gives for each element.
     """
@@ -90,7 +96,7 @@ def _effects(effects: Any) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
             "give a function with other effects a body, or leave it unregistered: then Python calls it in order"
         )
     parts = [effects.get(what, ()) for what in ("reads", "writes")]
-    reads, writes = ((part,) if isinstance(part, str) else tuple(part) for part in parts)
+    reads, writes = (tuple(re.findall(r"\w+", part)) if isinstance(part, str) else tuple(part) for part in parts)
     return reads, writes
 
 
@@ -108,10 +114,11 @@ def _over_arrays(
     attribute = re.sub(r"\W+", "_", f"{name}_{made.layout}")
     ufunc = native_arrays.ufunc_of(made, attribute, found[0])
     module, attribute = shared_home(ufunc)
-    given = tuple((p.name, p.dtype, len(p.extents)) for p in made.inputs)
-    written = registering.Written(made.written.name, made.written.dtype, len(made.written.extents))
+    sides = (made.inputs, made.written)
+    given, written = (tuple(registering.Operand(p.name, p.dtype, len(p.extents)) for p in side) for side in sides)
     parameters = tuple(p.name for p in made.declaration.passed)
-    registering.entry_of_effects(function, name, ufunc, module, attribute, parameters, given, written)
+    home = (module, attribute)
+    registering.entry_of_effects(function, name, ufunc, home, parameters, given, written, made.declaration.result)
     foreign.note(f"{name} = {key} {signature} {effects}")
 
 
@@ -143,9 +150,10 @@ def _native(function: Any, native: Any, signature: str | None, name: str, cost: 
         names = tuple(f"x{number}" for number in range(len(types) - 1))
     if len(types) != len(names) + 1:
         raise TypeError(f"{name} has {len(names)} parameters, its native function {len(types) - 1}")
-    if types[-1] not in ("double", "float"):
+    if types[-1] not in _RESULTS or (types[-1] == "long" and not all(kind in _INTEGERS for kind in types)):
         raise TypeError(
-            f"the native function of {name} returns {types[-1]}; weft calls those that return double or float"
+            f"the native function of {name} returns {types[-1]}; weft calls those that return double, float or int, "
+            "and those that return long if they take integers alone"
         )
     made = registering.Native(key, types, names, cost or registering.COST, elementwise)
     registering.entry_of_native(function, name, made)
@@ -193,7 +201,7 @@ def _cffi_text(pointer: Any) -> str:
 
 def _types(text: str) -> tuple[str, ...]:
     """The types in C of the parameters and of the result, from a signature."""
-    found = re.fullmatch(r"\s*(\w+)\s*(?:\w+\s*)?\((.*)\)\s*", text)
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\w+\s*)?\((.*)\)\s*", in_single_words(text))
     parts = [] if found is None else [*(part.split()[0] for part in found[2].split(",") if part.strip()), found[1]]
     if not parts or not set(parts) <= set(_NUMBERS):
         raise TypeError(f"{text!r} is no signature of numbers; write 'double (double, double)'")

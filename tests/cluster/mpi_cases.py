@@ -14,6 +14,7 @@ import threading
 import traceback
 import warnings
 
+import mpi_more_cases
 import numpy as np
 
 import weft
@@ -769,7 +770,7 @@ def case_blocking_messages():
 def main(path):
     weft.cluster.connect(least_seconds=0.0)
     found = {}
-    for name, case in list(globals().items()):
+    for name, case in [*globals().items(), *vars(mpi_more_cases).items()]:
         if not name.startswith("case_"):
             continue
         try:

@@ -25,7 +25,7 @@ RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, ma
 CASES = (
     "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain grids loops timeline "
     "scalapack counts errors refused parts views odd_arguments local_views compiled_views native_messages collectives "
-    "blocking_messages"
+    "blocking_messages statement_of_python messages_of_loops"
 ).split()
 PATIENCE = 300
 # A launch is one test with all its cases, so that no other process of a parallel run repeats it.

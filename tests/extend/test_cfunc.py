@@ -102,6 +102,26 @@ def test_arrays_with_extents() -> None:
     assert total.ctypes(pointers[0], 4, pointers[1]) == 0.0 * 1 + 4 * 5 + 6 * 7
 
 
+def test_names_of_c() -> None:
+    @weft.cfunc("long long (int8_t a, unsigned char b, uint16_t c, unsigned int d, long long e, ssize_t n)")
+    def total(a, b, c, d, e, n):
+        return a + b + c + d + e + n
+
+    assert total.ctypes(-1, 255, 65535, 2**32 - 1, -(2**40), 2**41) == -1 + 255 + 65535 + 2**32 - 1 + 2**40
+
+    text = "int (intptr_t *to[rank], double *of[rank], int rank, int rank_of, void *user_data)"
+
+    @weft.cfunc(text, user_data=weft.f64[1])
+    def shifted(to, of, user_data):
+        for axis in range(to.shape[0]):
+            of[axis] = to[axis] - user_data[0]
+        return 1
+
+    image = np.random.default_rng(2).random((8, 9))
+    found = ndimage.geometric_transform(image, shifted.low_level(np.array([0.5])))
+    np.testing.assert_array_equal(found, ndimage.geometric_transform(image, lambda to: (to[0] - 0.5, to[1] - 0.5)))
+
+
 def test_exceptions() -> None:
     @weft.cfunc(like="generic_filter")
     def inverse(window):

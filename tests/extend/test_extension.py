@@ -83,6 +83,26 @@ def test_an_expansion_of_ones_own() -> None:
     del expand.EXPANSIONS["watched"]
 
 
+@pytest.mark.parametrize(
+    "made, words",
+    [
+        (lambda statement: 3, "gives a int"),
+        (lambda statement: (statement, 3), "no nodes"),
+        (lambda statement: 1 / 0, "ZeroDivisionError"),
+        (lambda statement: (replace(statement, buffer="nothing"),), "no legal program"),
+    ],
+    ids=["number", "part", "exception", "illegal"],
+)
+def test_an_expansion_that_is_wrong_is_told(made, words) -> None:
+    weft.expansion("wrong")(lambda statement, workspace: made(statement))
+    function = weft.jit(fallback="error")(product)
+    function(A, B)
+    with pytest.raises(weft.TransformError, match=words):
+        weft.expand(function, LINE, "wrong")
+    assert np.allclose(function(A, B), A @ B)
+    del expand.EXPANSIONS["wrong"]
+
+
 @pytest.fixture
 def clean() -> Iterator[None]:
     before = dict(users._passes)

@@ -266,6 +266,7 @@ def test_mistakes_are_told() -> None:
 
 
 EFFECTS = """
+#include <stdint.h>
 void smooth(const double *x, double *y, double a, long n) {
   double p = 0;
   for (long i = 0; i < n; i++) y[i] = p = a * x[i] + (1 - a) * p;
@@ -277,6 +278,19 @@ void product(const double *m, const double *x, double *y, long rows, long column
     for (long j = 0; j < columns; j++) y[i] += m[i * columns + j] * x[j];
   }
 }
+void bounds(const double *x, double *low, double *high, long n, long one) {
+  for (long i = 0; i < n; i++) {
+    if (x[i] < low[0]) low[0] = x[i];
+    if (x[i] > high[0]) high[0] = x[i];
+  }
+}
+int places(const int64_t *x, long n, double above) {
+  int found = 0;
+  for (long i = 0; i < n; i++) found += x[i] > above;
+  return found;
+}
+long steps(long n) { long k = 0; for (; n > 1; k++) n = n % 2 ? 3 * n + 1 : n / 2; return k; }
+int sign_of(double x, int scale) { return x > 0 ? scale : x < 0 ? -scale : 0; }
 """
 
 
@@ -310,8 +324,85 @@ def effects(tmp_path_factory: pytest.TempPathFactory) -> None:
     weft.register(smooth, native=found.smooth, signature=text, effects={"reads": "x", "writes": "y"})
     text = "void (double *x[n], long n)"
     weft.register(twice, native=found.twice, signature=text, effects={"reads": ("x",), "writes": ("x",)})
+    text = "void (double *x[n], double *low[one], double *high[one], long n, long one)"
+    told = {"reads": "x, low, high", "writes": "low, high"}
+    weft.register(bounds, native=found.bounds, signature=text, effects=told)
+    text = "int (int64_t *x[n], long n, double above)"
+    weft.register(places, native=found.places, signature=text, effects={"reads": "x"})
+    weft.register(steps, native=(str(folder / "effects.so"), "steps"), signature="long (long)")
+    weft.register(sign_of, native=found.sign_of, signature="int (double, int)")
     text = "void (double *m[rows][columns], double *x[columns], double *y[rows], long rows, long columns)"
     weft.register(product, native=found.product, signature=text, effects={"reads": ("m", "x"), "writes": "y"})
+
+
+def bounds(x, low, high):
+    low[0] = min(eval("low[0]"), *x)
+    high[0] = max(eval("high[0]"), *x)
+
+
+def places(x, above):
+    return int((x > eval("above")).sum())
+
+
+def steps(n):
+    k = eval("0")
+    while n > 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        k += 1
+    return k
+
+
+def sign_of(x, scale):
+    return scale if x > eval("0") else -scale if x < 0 else 0
+
+
+def bounds_of_rows(a, out):
+    low, high = np.full(1, 9.0), np.full(1, -9.0)
+    for i in range(a.shape[0]):
+        bounds(a[i] * 3.0, low, high)
+        out[i, 0] = low[0]
+    out[:, 1] = high * 2.0
+
+
+def places_of_rows(a, out):
+    whole = (a * 10).astype(np.int64)
+    for i in weft.prange(a.shape[0]):
+        out[i, 0] = places(whole[i], 4.5) / 2
+    return places(whole[:, 1], 2.0)
+
+
+def of_whole_numbers(a, out):
+    total = 0
+    for i in range(a.shape[0]):
+        total += steps(2**40 + i) * sign_of(a[i, 0] - 0.5, 3)
+    return total
+
+
+@pytest.mark.parametrize("function", [bounds_of_rows, places_of_rows, of_whole_numbers], ids=lambda f: f.__name__)
+def test_functions_with_several_outputs_and_results_of_whole_numbers(effects: None, function) -> None:
+    rng = np.random.default_rng(6)
+    for order in "CF":
+        a, out = (np.asarray(rng.random((5, 4)), order=order) for _ in range(2))
+        mine, outs = a.copy(order), out.copy(order)
+        expected = function(a, out)
+        found = weft.jit(fallback="error")(function)(mine, outs)
+        assert type(found) is type(expected) and found == expected
+        np.testing.assert_allclose(outs, out, rtol=1e-14)
+
+
+def test_whole_numbers_are_no_floats_and_outputs_no_two_names_of_one_array(effects: None) -> None:
+    def of_a_float(x):
+        return steps(x)
+
+    def one_array(x):
+        bounds(x, x, x)
+
+    def of_no_numbers(x):
+        return places(x, 1.0)
+
+    for function, argument in ((of_a_float, 2.5), (one_array, np.ones(2)), (of_no_numbers, np.ones(2))):
+        with pytest.raises(weft.Unsupported):
+            weft.jit(fallback="error")(function)(argument)
 
 
 def each_row(a, out):
@@ -392,7 +483,7 @@ def test_calls_that_effects_do_not_cover_stay_python(effects: None) -> None:
     "options, kind, words",
     [
         ({"effects": {"reads": "x", "writes": "z"}}, ValueError, "no array 'z'"),
-        ({"effects": {"reads": "x"}}, ValueError, "one array is written"),
+        ({"effects": {"reads": "x, y"}}, ValueError, "writes at least one array"),
         ({"effects": {"writes": "y"}}, ValueError, "nothing is said of the array 'x'"),
         ({"effects": {"moves": "y"}}, ValueError, "must be 'pure', or say"),
         ({"effects": {"reads": "x", "writes": "y"}, "signature": None}, TypeError, "signature"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from weft.callbacks.signatures import dtype_of
+from weft.callbacks.signatures import dtype_of, in_single_words
 from weft.frontend.hints import ArrayHint
 from weft.ir.types import DType
 from weft.records import dataclass
@@ -90,6 +90,7 @@ def declared(text: str, function: Callable[..., Any], data: bool = False) -> Dec
 
     `data`: what a `void *` points to is known, and passed on.
     """
+    text = in_single_words(text)
     found = re.fullmatch(r"\s*([\w ]+?)\s*(?:\b\w+\s*)?\((.*)\)\s*;?\s*", text, re.DOTALL)
     if found is None:
         raise TypeError(f"{text!r} is no C signature; write 'double (double x, double y)'")

@@ -24,6 +24,8 @@ _C = {
     DType.U8: "uint8_t", DType.U16: "uint16_t", DType.U32: "uint32_t", DType.U64: "uint64_t",
     DType.F32: "float", DType.F64: "double",
 }  # fmt: skip
+#: What such a function may return.
+_RESULTS = (DType.F32, DType.F64, DType.I8, DType.I16, DType.I32, DType.I64, DType.U8, DType.U16, DType.U32)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class ArrayFunction:
 
     declaration: Declaration
     reads: frozenset[str]
-    written: Parameter
+    written: tuple[Parameter, ...]
 
     @property
     def inputs(self) -> tuple[Parameter, ...]:
@@ -42,7 +44,14 @@ class ArrayFunction:
     @property
     def layout(self) -> str:
         parts = ",".join(f"({','.join(p.extents)})" for p in self.inputs)
-        return f"{parts}->({','.join(self.written.extents)})"
+        made = ",".join(f"({','.join(p.extents)})" for p in self.outputs)
+        return f"{parts}->{made}"
+
+    @property
+    def outputs(self) -> tuple[Parameter, ...]:
+        """Arrays that are written, and what the function returns."""
+        result = self.declaration.result
+        return self.written if result is None else (*self.written, Parameter("result", result))
 
 
 def described(
@@ -52,25 +61,25 @@ def described(
     found = declared(signature, function)
     arrays = {p.name: p for p in found.passed if p.extents}
     named = {*reads, *writes}
-    if len(writes) != 1:
-        raise ValueError(f"effects: one array is written, not {len(writes)}")
+    if not writes and found.result is None:
+        raise ValueError("effects: a function that returns nothing writes at least one array")
     unknown = next((name for name in (*reads, *writes) if name not in arrays), None)
     if unknown is not None:
         raise ValueError(f"effects: {signature!r} has no array {unknown!r}")
     silent = next((name for name in arrays if name not in named), None)
     if silent is not None:
         raise ValueError(f"effects: nothing is said of the array {silent!r}: name it in reads or writes")
-    if found.result is not None:
-        raise TypeError("a native function over arrays returns nothing: write 'void (...)'")
+    if found.result is not None and found.result not in _RESULTS:
+        raise TypeError(f"{signature!r}: a native function over arrays returns nothing or one number of C")
     if any(extent.isdigit() for p in arrays.values() for extent in p.extents) or any(
         p.dtype not in _C for p in found.parameters
     ):
         raise TypeError(f"{signature!r}: extents are counts, and types are C's numbers")
-    made = ArrayFunction(found, frozenset(reads), arrays[writes[0]])
+    made = ArrayFunction(found, frozenset(reads), tuple(arrays[name] for name in dict.fromkeys(writes)))
     given = {extent for p in made.inputs for extent in p.extents}
-    lost = next((extent for extent in made.written.extents if extent not in given), None)
+    lost = next(((p.name, extent) for p in made.written for extent in p.extents if extent not in given), None)
     if lost is not None:
-        raise ValueError(f"effects: no array that is read has the extent {lost!r} of {made.written.name!r}")
+        raise ValueError(f"effects: no array that is read has the extent {lost[1]!r} of {lost[0]!r}")
     return made
 
 
@@ -83,7 +92,8 @@ def ufunc_of(made: ArrayFunction, name: str, address: int) -> Any:
     number = caller(address)
     if not number:
         raise MemoryError("too many functions of one signature are registered")
-    loop = ufuncs.CLoop(tuple(p.dtype for p in made.inputs), (made.written.dtype,), number, (library,))
+    inputs, outputs = (tuple(p.dtype for p in part) for part in (made.inputs, made.outputs))
+    loop = ufuncs.CLoop(inputs, outputs, number, (library,))
     return ufuncs.ufunc([loop], name, None, None, made.layout)
 
 
@@ -122,9 +132,9 @@ _MOST = 16
 
 def _text(made: ArrayFunction) -> str:
     """The loop in C, as often as functions of one signature may be registered: each has the address of its own."""
-    operands = (*made.inputs, made.written)
+    operands = (*made.inputs, *made.outputs)
     sizes = list(dict.fromkeys(extent for p in operands for extent in p.extents))
-    lines, after, before = [], [], len(operands) + 0
+    lines, after, before = [], [], len(operands)
     for k, p in enumerate(operands):
         if not p.extents:
             continue
@@ -137,17 +147,21 @@ def _text(made: ArrayFunction) -> str:
         lines += [f"char *p{k} = args[{k}] + o * steps[{k}], *q{k} = p{k};"]
         lines += [f"if (!is_packed({about})) {{ q{k} = malloc(items_of({rank}, e{k}) * {size} + 1);"]
         lines += [f"  if (!q{k}) abort(); moved(p{k}, q{k}, {about}, 0); }}"]
-        if k == len(operands) - 1:
+        if k >= len(made.inputs):
             after.append(f"if (q{k} != p{k}) moved(p{k}, q{k}, {about}, 1);")
         after.append(f"if (q{k} != p{k}) free(q{k});")
-    out = len(operands) - 1
-    if made.written.name in made.reads:  # what it holds before is what was read
-        k = next(k for k, p in enumerate(made.inputs) if p.name == made.written.name)
-        count = f"items_of({len(made.written.extents)}, e{out})"
-        lines.append(f"if (q{out} != q{k}) memcpy(q{out}, q{k}, {count} * sizeof({_C[made.written.dtype]}));")
+    for out, p in enumerate(made.written, len(made.inputs)):
+        if p.name not in made.reads:
+            continue
+        k = next(k for k, each in enumerate(made.inputs) if each.name == p.name)  # what it holds before was read
+        count = f"items_of({len(p.extents)}, e{out})"
+        lines.append(f"if (q{out} != q{k}) memcpy(q{out}, q{k}, {count} * sizeof({_C[p.dtype]}));")
     passed = ", ".join(_passed(p, made, operands, sizes) for p in made.declaration.parameters)
     kinds = ", ".join(f"{_C[p.dtype]}{' *' if p.pointer else ''}" for p in made.declaration.parameters)
-    body = "\n    ".join((*lines, f"((void (*)({kinds}))target)({passed});", *after))
+    returned, last = made.declaration.result, len(operands) - 1
+    of = "void" if returned is None else _C[returned]
+    kept = "" if returned is None else f"*({of} *)(args[{last}] + o * steps[{last}]) = "
+    body = "\n    ".join((*lines, f"{kept}(({of} (*)({kinds}))target)({passed});", *after))
     loops = "\n".join(
         f"static void loop_{n}(char **args, const i64 *dims, const i64 *steps, void *data) "
         f"{{ weft_call(args, dims, steps, targets[{n}]); }}"
@@ -173,8 +187,9 @@ void *weft_loop_for(void *target) {{
 
 def _passed(p: Parameter, made: ArrayFunction, operands: Sequence[Parameter], sizes: Sequence[str]) -> str:
     """The C of one argument."""
-    if p.name == made.written.name:
-        return f"({_C[p.dtype]} *)q{len(operands) - 1}"
+    out = next((k for k, each in enumerate(made.written, len(made.inputs)) if each.name == p.name), None)
+    if out is not None:
+        return f"({_C[p.dtype]} *)q{out}"
     place = next((k for k, each in enumerate(made.inputs) if each.name == p.name), None)
     if place is None:
         return f"({_C[p.dtype]})dims[{1 + sizes.index(p.name)}]"

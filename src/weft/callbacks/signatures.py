@@ -25,6 +25,23 @@ _NAMES = {
     "int": DType.I32,
     "npy_intp": DType.I64,
     "complex": DType.C128,
+    "_Bool": DType.BOOL,
+    "short": DType.I16,
+    "unsigned": DType.U32,
+    **{f"{dtype.numpy.name}_t": dtype for dtype in DType if dtype.is_integer},
+    **dict.fromkeys(("ssize_t", "ptrdiff_t", "intptr_t"), DType.I64),
+    **dict.fromkeys(("size_t", "uintptr_t"), DType.U64),
+}
+#: C's names of several words, longer ones first.
+_WORDS = {
+    "unsigned long long": "uint64_t",
+    "unsigned long": "uint64_t",
+    "unsigned int": "uint32_t",
+    "unsigned short": "uint16_t",
+    "unsigned char": "uint8_t",
+    "signed char": "int8_t",
+    "long long": "int64_t",
+    "long int": "int64_t",
 }
 _PYTHON = {float: DType.F64, int: DType.I64, bool: DType.BOOL, complex: DType.C128}
 
@@ -38,6 +55,13 @@ class Loop:
 
     def __str__(self) -> str:
         return f"({', '.join(d.value for d in self.inputs)}) -> {', '.join(d.value for d in self.outputs) or '?'}"
+
+
+def in_single_words(text: str) -> str:
+    """unsigned long n  -->  uint64_t n"""
+    for words, single in _WORDS.items():
+        text = re.sub(rf"\b{words}\b", single, text)
+    return text
 
 
 def dtype_of(name: Any) -> DType:

@@ -28,7 +28,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.values import Array, Maybe, Object, Scalar, Struct, Value, describe
 from weft.ir.expr import ZERO, Op, Read
-from weft.ir.program import Library, Operand
+from weft.ir.program import Alloc, Library, Node, Operand, Role
 from weft.ir.routines import MESSAGES, ROUTINES, Routine
 from weft.ir.types import BOOL, INT, DType
 from weft.records import dataclass
@@ -73,10 +73,11 @@ def _routine(name: str, inputs: Sequence[Shape], outputs: Sequence[Shape], ties:
 
 @dataclass
 class _Messages:
-    """What a function has started so far, and the outermost loops in which it has waited."""
+    """What a function has started so far, each with the block where that was, and the outermost loops in which it has
+    waited."""
 
-    sent: list[Array]
-    received: list[Array]
+    sent: list[tuple[Array, list[Node]]]
+    received: list[tuple[Array, list[Node]]]
     waited: list[Any]
 
 
@@ -155,7 +156,7 @@ def _send(call: Bound) -> Value:
     order, (token, value) = _order(call), _token(call)
     given = (_operand(array, call.builder.emitter), _number(call, "target"), _number(call, "tag"), order)
     _emit(call, routine, given, (token, order))
-    _messages(call.builder.emitter).sent.append(array)
+    _messages(call.builder.emitter).sent.append((array, call.builder.emitter.blocks[-1]))
     return value
 
 
@@ -167,7 +168,7 @@ def _receive(call: Bound) -> Value:
     order, (token, value) = _order(call), _token(call)
     given = (_number(call, "source"), _number(call, "tag"), order)
     _emit(call, routine, given, (_operand(array, call.builder.emitter), token, order))
-    _messages(call.builder.emitter).received.append(array)
+    _messages(call.builder.emitter).received.append((array, call.builder.emitter.blocks[-1]))
     return value
 
 
@@ -177,7 +178,7 @@ def _wait(call: Bound) -> Value:
     known = _messages(emitter)
     if len(emitter.blocks) > 1:
         known.waited.append(emitter.blocks[1])
-    received, sent = _distinct(known.received), _distinct(known.sent)
+    received, sent = (_distinct([_seen(*each, emitter) for each in part]) for part in (known.received, known.sent))
     inputs = (_NUMBER, *map(_shape, sent), *map(_shape, received), _NUMBER)
     texts = [*(f"s{_shape(a).text}" for a in sent), *(f"r{_shape(a).text}" for a in received)]
     ties = tuple(1 + len(sent) + k for k in range(len(received)))
@@ -190,6 +191,23 @@ def _wait(call: Bound) -> Value:
         emitter.changed(array.view.buffer)
     _emit(call, routine, (number, *given, order), (*(_operand(array, emitter) for array in received), order))
     return Object(None)
+
+
+def _seen(array: Array, block: list[Node], emitter: Emitter) -> Array:
+    """The array of a message as a wait names it: what was started in a loop or branch that has ended may be anywhere.
+
+    for k in range(n): r[k] = Isend(x[k], k)
+    Waitall(r)                                    -->     wait (all of x)
+    """
+    if any(block is other for other in emitter.blocks):
+        return array
+    assert array.view is not None
+    buffer = emitter.buffers[array.view.buffer]
+    made_here = any(isinstance(node, Alloc) and node.buffer == buffer.name for each in emitter.blocks for node in each)
+    if buffer.role is not Role.PARAM and not made_here:
+        what = "a wait for the message of an array that was made in a loop or branch before it"
+        raise Unsupported(emitter.span, what, "wait in the loop, or make the array before it")
+    return arrays.of_buffer(buffer)
 
 
 def _by_definition(function: Any, parameters: str) -> None:

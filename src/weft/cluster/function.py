@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from time import perf_counter
 from types import CellType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from weft.options import Options
 from weft.records import dataclass
 from weft.runtime.descriptor import Fact
 from weft.runtime.holding import holds
+
+if TYPE_CHECKING:
+    from weft.frontend.regions import Split
 
 #: Versions for one kind of arguments before the function runs here.
 _MAX_FOR_KEY = 4
@@ -110,7 +113,9 @@ class Distributed:
         self._versions: dict[Any, list[Version]] = {}
         self._refused: dict[Any, str] = {}
         self._warned: set[str] = set()
-        #: The function in parts, around a statement that only Python runs.
+        #: Whether this is what is left of a function around a statement that only Python runs.
+        self._is_part = False
+        #: The function in parts, around such a statement.
         self._apart: Callable[..., Any] | None = None
         self._parts: list[Distributed] = []
         self._lock = threading.RLock()
@@ -189,13 +194,35 @@ class Distributed:
         return make(program, sizes, self.options.fp == "strict")
 
     def _split(self, problem: Unsupported) -> None:
-        """Nothing: a function with a statement that only Python runs stays on this machine."""
+        """Leave the statement that cannot be compiled to Python, and spread what is around it."""
+        from weft.frontend import regions
+        from weft.frontend.making import function_from
+        from weft.frontend.source import Source
+
+        source = self.local._load()
+        if problem.whole or problem.span.file != source.file or self.options.fallback == "error":
+            return
+        found = regions.split(source, problem.span.line, always=True)
+        if found is None or not self._may_be_apart(found):
+            return
+        made: dict[str, Any] = {}
+        for region in found.regions:
+            piece = function_from(region.tree, source, None, {}, self.py_func.__qualname__)
+            part = made[region.name] = type(self)(piece, self.options)
+            part.local._is_region = part._is_part = True
+            part.local._source = Source(region.tree.name, source.file, region.tree, source.text, source.namespace, {})
+            self._parts.append(part)
+        self._apart = function_from(found.tree, source, self.py_func, made)
+
+    def _may_be_apart(self, found: Split) -> bool:
+        """Whether the parts of a function may run one by one."""
+        return True
 
     def _warn(self, reason: str) -> None:
         """One warning for each reason."""
         if self.options.fallback == "error":
             raise Unsupported(self._place(), f"{self._refusal}: {reason}", "")
-        if self.options.fallback == "warn" and reason not in self._warned:
+        if self.options.fallback == "warn" and reason not in self._warned and not self._is_part:
             self._warned.add(reason)
             place = self._place()
             where = "has a statement that runs on this machine" if self._apart else self._elsewhere
@@ -264,27 +291,6 @@ class RayFunction(Distributed):
     """A function that runs on Ray."""
 
     _takes_parts = True
-
-    def _split(self, problem: Unsupported) -> None:
-        """Leave the statement that cannot be compiled to Python, and spread what is around it."""
-        from weft.frontend import regions
-        from weft.frontend.making import function_from
-        from weft.frontend.source import Source
-
-        source = self.local._load()
-        if problem.whole or problem.span.file != source.file or self.options.fallback == "error":
-            return
-        found = regions.split(source, problem.span.line, always=True)
-        if found is None:
-            return
-        made: dict[str, Any] = {}
-        for region in found.regions:
-            piece = function_from(region.tree, source, None, {}, self.py_func.__qualname__)
-            part = made[region.name] = RayFunction(piece, self.options)
-            part.local._is_region = True
-            part.local._source = Source(region.tree.name, source.file, region.tree, source.text, source.namespace, {})
-            self._parts.append(part)
-        self._apart = function_from(found.tree, source, self.py_func, made)
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         return with_rows(with_sweeps(make(program, sizes, self.options.fp == "strict", control=True)))

@@ -7,12 +7,13 @@ rank alone.
 
 from __future__ import annotations
 
+import ast
 import sys
 import traceback
 import warnings
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +28,13 @@ from weft.cluster.sweeps import with_sweeps
 from weft.errors import ClusterError, CompileError, FallbackWarning
 from weft.ir.program import Program
 
+if TYPE_CHECKING:
+    from weft.frontend.regions import Split
+
+#: Statements that may run others never, or more than once.
+_WAYS = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
+#: What ends a loop or a function.
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
 #: A call that one core does in so many seconds is not worth a message.
 _SHORT = 1e-4
 _WORD = 8
@@ -42,13 +50,14 @@ class MpiFunction(Distributed):
         if world.comm is None:
             self._tell(world.reason)
         values = self._bound(args, kwargs)
-        self._same_everywhere(values)
+        if not self._same_everywhere(values):
+            return self._here(args, kwargs)
         if values is None:
             return self.py_func(*args, **kwargs)
         found = self._version(values)
         if isinstance(found, str):
             self._warn(found)
-            return self._here(args, kwargs)
+            return self._here(args, kwargs) if self._apart is None else self._apart(*args, **kwargs)
         version, call = found
         if not self._worth(version, call):
             return self._here(args, kwargs)
@@ -67,6 +76,10 @@ class MpiFunction(Distributed):
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         # Numbers are the same on all ranks, so that all of them take the same way at a branch.
         return with_grids(with_sweeps(make(program, sizes, self.options.fp == "strict", control=True, grids=True)))
+
+    def _may_be_apart(self, found: Split) -> bool:
+        """Only where every rank runs all of the parts: Python between them may be different on each."""
+        return _runs_alike(found)
 
     def _tell(self, remark: str) -> None:
         if self.options.fallback == "warn" and remark not in self._warned:
@@ -117,11 +130,12 @@ class MpiFunction(Distributed):
             if array.frame is not value:
                 value[...] = array.frame
 
-    def _same_everywhere(self, values: tuple[Any, ...] | None) -> None:
-        """An error on every rank if ranks were called with different arguments."""
+    def _same_everywhere(self, values: tuple[Any, ...] | None) -> bool:
+        """Whether all ranks have the same arguments: else an error on each of them, and for the parts of a function,
+        between which Python has computed on each rank, False."""
         world = mpi_world.world()
         if world.size == 1:
-            return
+            return True
         names = list(self._signature.parameters)
         name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
         own = (name, None if values is None else tuple(map(_digest, values)))
@@ -131,6 +145,8 @@ class MpiFunction(Distributed):
                 raise ClusterError(f"rank 0 has called {everyone[0][0]} and rank {rank} {other[0]}")
             if other[1] == everyone[0][1]:
                 continue
+            if self._is_part:
+                return False
             if other[1] is None or everyone[0][1] is None:
                 raise ClusterError(f"{name}: rank {rank} was called with other arguments than rank 0")
             differs = [at for at, pair in enumerate(zip(other[1], everyone[0][1])) if pair[0] != pair[1]]
@@ -139,6 +155,38 @@ class MpiFunction(Distributed):
                 f"{name}: the argument {which!r} of rank {rank} is not that of rank 0; all ranks must be called with "
                 "the same arguments (a part on each rank is an array made by weft.distribute)"
             )
+        return True
+
+
+def _runs_alike(found: Split) -> bool:
+    """Whether the parts of a function run as often on all ranks, whatever Python computes between them: they stand in
+    no branch, only in loops over ranges of numbers and arguments, and nothing leaves those or the function early."""
+    names = {region.name for region in found.regions}
+    given = {arg.arg for arg in (*found.tree.args.posonlyargs, *found.tree.args.args, *found.tree.args.kwonlyargs)}
+    stored = (node for node in ast.walk(found.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    given -= {node.id for node in stored}
+    inner = [node for statement in found.tree.body[:-1] for node in ast.walk(statement)]
+    if any(isinstance(node, _LEAVES) for node in inner):
+        return False
+    ways = [node for statement in found.tree.body for node in ast.walk(statement) if isinstance(node, _WAYS)]
+    return not any(
+        isinstance(node, ast.Name) and node.id in names
+        for way in ways
+        if not _is_fixed(way, given)
+        for node in ast.walk(way)
+    )
+
+
+def _is_fixed(way: ast.stmt, given: set[str]) -> bool:
+    """for k in range(n): of an argument n, or of a number"""
+    if not isinstance(way, ast.For) or not isinstance(way.iter, ast.Call) or way.iter.keywords:
+        return False
+    called, counts = way.iter.func, way.iter.args
+    return (
+        isinstance(called, ast.Name)
+        and called.id == "range"
+        and all(isinstance(n, ast.Constant) or (isinstance(n, ast.Name) and n.id in given) for n in counts)
+    )
 
 
 def _spread(value: Any) -> DistributedArray:

@@ -4,20 +4,22 @@ the expansion of that name makes of them.
     c[i, j] = sum[k] a[i, k] * b[k, j]   -->   c[i, j] = 0; for kb: c[i, j] = c[i, j] + sum[k in block kb] ...
 
 An expansion is a function from a statement to nodes of the same meaning; None says that it does not apply.  The names
-of dimensions are made unique afterwards.  Two names
-are not here: "loops" (no library) and "openblas" (the library, whatever the size) are what `match` does.
+of dimensions are made unique afterwards, and the program is verified.  Two names are not here: "loops" (no library) and
+"openblas" (the library, whatever the size) are what `match` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 from weft.directives import Expand
 from weft.errors import TransformError
 from weft.ir import index as ix
+from weft.ir import verify
 from weft.ir.expr import Const, Dim, Op, Read, Reduce, Var, integer
-from weft.ir.program import Block, Loop, Program, Stmt
+from weft.ir.program import Block, Loop, Node, Program, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import map_sub_blocks
 from weft.passes import Knows, PassContext, declared
@@ -55,22 +57,42 @@ def _expanded(program: Program, directive: Expand, context: PassContext) -> Prog
     def visit(block: Block) -> Block:
         made: list[object] = []
         for node in block:
-            new = (
-                expansion(node, workspace)
-                if isinstance(node, Stmt) and directive.line.has_line(node.span.line)
-                else None
-            )
+            new = None
+            if isinstance(node, Stmt) and directive.line.has_line(node.span.line):
+                new = _nodes(directive.expansion, expansion, node, workspace)
             if new is not None:
                 done.append(node)
                 context.done(PASS, f"expanded as {directive.expansion!r}", node.span)
-            made += [map_sub_blocks(node, visit)] if new is None else renamed(tuple(new), workspace.taken)
+            made += [map_sub_blocks(node, visit)] if new is None else renamed(new, workspace.taken)
         return tuple(made)  # type: ignore[arg-type]
 
     body = visit(program.body)
     if not done and not context.directives.lenient:
         reason = f"{directive}: the expansion applies to no statement of {directive.line}"
         raise TransformError(program.span, reason, "choose another expansion, or another line")
-    return replace(program, body=body, buffers=(*program.buffers, *workspace.added)) if done else program
+    if not done:
+        return program
+    expanded = replace(program, body=body, buffers=(*program.buffers, *workspace.added))
+    problem = verify.problem(expanded, verify.Stage.OPTIMISED)
+    if problem is not None:
+        reason = f"what the expansion {directive.expansion!r} makes is no legal program: {problem}"
+        raise TransformError(done[0].span, reason)
+    return expanded
+
+
+def _nodes(name: str, expansion: Expansion, statement: Stmt, workspace: Workspace) -> Block | None:
+    """What an expansion, which may be a user's, makes of a statement."""
+    try:
+        new = expansion(statement, workspace)
+    except Exception as trouble:
+        reason = f"the expansion {name!r} fails: {type(trouble).__name__}: {trouble}"
+        raise TransformError(statement.span, reason) from trouble
+    if new is None:
+        return None
+    if not isinstance(new, (tuple, list)) or not all(isinstance(node, get_args(Node)) for node in new):
+        reason = f"the expansion {name!r} gives a {type(new).__name__}, and no nodes"
+        raise TransformError(statement.span, reason, "return a tuple of nodes, or None where it does not apply")
+    return tuple(new)
 
 
 def names() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,23 +75,42 @@ class Native:
     elementwise: bool = False  # the Python function takes arrays, element by element
 
 
+#: The types of C that hold whole numbers, of those that a native function may have.
+_WHOLE = ("int", "long", "unsigned long")
+
+
 def entry_of_native(function: Any, name: str, made: Native) -> None:
-    """Calls of `function` are calls of a C function of numbers, on doubles."""
+    """Calls of `function` are calls of a C function of numbers: on doubles, or on integers if all its types are."""
     load_for(function)
-    op, of = _slug(name), ScalarType(DType.F64)
-    each = np.frompyfunc(lambda *values: function(*map(float, values)), len(made.parameters), 1)
-    declare(Foreign(op, len(made.parameters), {DType.F64: made.key}, made.types), each, made.cost)
+    *given, result = made.types
+    whole = [kind in _WHOLE for kind in given]
+    of = ScalarType(DType.I64 if all(whole) and result in _WHOLE else DType.F64)
+    back = ScalarType(DType.I64 if result in _WHOLE else DType.F64, True)
+    op = _slug(name)
+
+    def plainly(*values: Any) -> Any:
+        return function(*(int(value) if each else float(value) for value, each in zip(values, whole)))
+
+    each = np.frompyfunc(plainly, len(made.parameters), 1)
+    declare(Foreign(op, len(made.parameters), {of.dtype: made.key}, made.types), each, made.cost)
 
     @native(function, parameters=" ".join(made.parameters), name=name, kinds="biuf")
     def build(call: Bound) -> Value:
         operands = [as_plain(call.need(parameter)) for parameter in made.parameters]
+        span = call.builder.emitter.span
         if not made.elementwise and not all(isinstance(operand, Scalar) for operand in operands):
             what = f"{name}() of an array, which was registered for numbers"
-            raise Unsupported(call.builder.emitter.span, what, "register it with elementwise=True")
+            raise Unsupported(span, what, "register it with elementwise=True")
+        for parameter, operand, each in zip(made.parameters, operands, whole):
+            if each and isinstance(operand, (Array, Scalar)) and operand.type.dtype.is_inexact:
+                raise Unsupported(span, f"{name}() of {describe(operand)}, whose {parameter} is an integer")
         found = elements(call, operands, _meaning(op, of, made.cost))
         if isinstance(found, Scalar) and not made.elementwise:
-            return Scalar(arith.cast(found.expr, ScalarType(DType.F64, True)))
-        return found
+            return Scalar(arith.cast(found.expr, back))
+        if back.dtype is of.dtype:
+            return found
+        emitter = call.builder.emitter
+        return arrays.elementwise([found], lambda parts: arith.cast(parts[0], back.strong), emitter, made.cost)
 
 
 def entry_of_routine(function: Any, ufunc: np.ufunc, module: str, attribute: str) -> None:
@@ -133,8 +152,8 @@ def entry_of_routine(function: Any, ufunc: np.ufunc, module: str, attribute: str
 
 
 @dataclass(frozen=True)
-class Written:
-    """The array that a native function writes."""
+class Operand:
+    """A parameter of a native function over arrays, as Python passes it; one of rank 0 is a number."""
 
     name: str
     dtype: DType
@@ -145,51 +164,73 @@ def entry_of_effects(
     function: Any,
     name: str,
     ufunc: np.ufunc,
-    module: str,
-    attribute: str,
+    home: tuple[str, str],
     parameters: tuple[str, ...],
-    given: tuple[tuple[str, DType, int], ...],
-    written: Written,
+    given: tuple[Operand, ...],
+    written: tuple[Operand, ...],
+    result: DType | None,
 ) -> None:
-    """Calls of `function` are calls of a generalised ufunc, whose result one of its arguments gets; they give None."""
+    """Calls of `function` are calls of a generalised ufunc (its `home`: module and attribute), whose outputs some of
+    its arguments get; the last one is what it returns, if it has a result."""
     assert ufunc.signature is not None
-    types = f"{''.join(dtype.numpy.char for _, dtype, _ in given)}->{written.dtype.numpy.char}"
-    routine = Routine(attribute, module, ufunc.signature.replace(" ", ""), (types,), fails=False)
-    own = _slug(f"{module}_{attribute}")
+    letters = (*(each.dtype.numpy.char for each in written), *(() if result is None else (result.numpy.char,)))
+    types = f"{''.join(each.dtype.numpy.char for each in given)}->{''.join(letters)}"
+    routine = Routine(home[1], home[0], ufunc.signature.replace(" ", ""), (types,), fails=False)
+    own = _slug("_".join(home))
     ROUTINES[own] = routine
 
     @native(function, parameters=" ".join(parameters), name=name, category="library")
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         extents: dict[str, Expr] = {}
-        operands: list[Array] = []
-        target = call.need(written.name)
-        if not isinstance(target, Array) or target.rank != written.rank or target.type.dtype is not written.dtype:
-            raise Unsupported(emitter.span, f"{name}() that writes another {written.name} than it was registered for")
-        if target.view is None or target.is_list:
-            raise Unsupported(emitter.span, f"{name}() that writes what is no array in memory")
-        for (parameter, dtype, rank), core in zip(given, routine.inputs):
-            value = as_plain(call.need(parameter))
-            if rank and not (isinstance(value, Array) and not value.is_list and value.rank == rank):
-                raise Unsupported(emitter.span, f"{name}() of another {parameter} than an array of {rank} dimensions")
-            if rank and isinstance(value, Array) and value.type.dtype is not dtype:
-                raise Unsupported(emitter.span, f"{name}() of an array {parameter} that is not {dtype.value}")
-            exact = isinstance(value, Scalar) and not (value.type.dtype.is_inexact and dtype.is_integer)
-            if not rank and (not exact or not isinstance(value, Scalar) or value.type.dtype.is_complex):
-                raise Unsupported(emitter.span, f"{name}() of another {parameter} than a number of its type")
-            array = arrays.as_array(value, emitter)
-            if parameter != written.name and array.view is not None and array.view.buffer == target.view.buffer:
-                raise Unsupported(emitter.span, f"{name}() that writes the array it reads as {parameter}")
-            operands.append(array)
+        targets = [_target(call, each) for each in written]
+        if len({target.view.buffer for target in targets if target.view is not None}) < len(targets):
+            raise Unsupported(emitter.span, f"{name}() that writes one array under two names")
+        operands = [_operand(call, each, targets, written) for each in given]
+        shapes = [(array, core) for array, core in zip(operands, routine.inputs)]
+        for array, core in (*shapes, *zip(targets, routine.outputs)):
             for dimension, extent in zip(core, array.shape):
                 _agree(extents, dimension, extent, call)
-        for dimension, extent in zip(routine.outputs[0], target.shape):
-            _agree(extents, dimension, extent, call)
-        shape = tuple(extents[dimension] for dimension in routine.outputs[0])
-        request = libraries.Request(own, types, (), tuple(operands), ((written.name, shape),))
-        (made,) = libraries.call(request, emitter)
-        arrays.store(target, made, emitter)
-        return Object(None)
+        made_shapes = [tuple(extents[dimension] for dimension in core) for core in routine.outputs]
+        names = (*(each.name for each in written), "result")
+        request = libraries.Request(own, types, (), tuple(operands), tuple(zip(names, made_shapes)))
+        made = libraries.call(request, emitter)
+        for target, value in zip(targets, made):
+            arrays.store(target, value, emitter)
+        if result is None:
+            return Object(None)
+        number = made[-1]
+        assert isinstance(number, Scalar)
+        return Scalar(arith.cast(number.expr, ScalarType(DType.F64 if result.is_inexact else DType.I64, True)))
+
+
+def _target(call: Bound, each: Operand) -> Array:
+    """The argument that a native function writes."""
+    span, target = call.builder.emitter.span, call.need(each.name)
+    if not isinstance(target, Array) or target.rank != each.rank or target.type.dtype is not each.dtype:
+        raise Unsupported(span, f"{call.name}() that writes another {each.name} than it was registered for")
+    if target.view is None or target.is_list:
+        raise Unsupported(span, f"{call.name}() that writes what is no array in memory")
+    return target
+
+
+def _operand(call: Bound, each: Operand, targets: Sequence[Array], written: Sequence[Operand]) -> Array:
+    """An argument that a native function reads; Unsupported for one of another kind, or that it writes under another
+    name."""
+    span, value, name = call.builder.emitter.span, as_plain(call.need(each.name)), call.name
+    if each.rank and not (isinstance(value, Array) and not value.is_list and value.rank == each.rank):
+        raise Unsupported(span, f"{name}() of another {each.name} than an array of {each.rank} dimensions")
+    if each.rank and isinstance(value, Array) and value.type.dtype is not each.dtype:
+        raise Unsupported(span, f"{name}() of an array {each.name} that is not {each.dtype.value}")
+    exact = isinstance(value, Scalar) and not (value.type.dtype.is_inexact and each.dtype.is_integer)
+    if not each.rank and (not exact or not isinstance(value, Scalar) or value.type.dtype.is_complex):
+        raise Unsupported(span, f"{name}() of another {each.name} than a number of its type")
+    array = arrays.as_array(value, call.builder.emitter)
+    for other, target in zip(written, targets):
+        assert target.view is not None
+        if each.name != other.name and array.view is not None and array.view.buffer == target.view.buffer:
+            raise Unsupported(span, f"{name}() that writes the array it reads as {each.name}")
+    return array
 
 
 def _agree(extents: dict[str, Expr], dimension: str, extent: Expr, call: Bound) -> None:
