@@ -132,6 +132,35 @@ def test_the_question_is_asked_again(time: Time) -> None:
     assert compiled.stats["python_calls"] == before
 
 
+def test_the_question_is_asked_again_when_calls_are_longer(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 1000, 10
+    for _ in range(20):
+        compiled([3, 9, 4])
+    assert compiled.stats["slower"]
+    time.look, time.plain = 10, 100_000
+    for _ in range(12):
+        compiled([3, 9, 4])
+    assert compiled.stats["slower"] == []
+    before = compiled.stats["python_calls"]
+    for _ in range(12):
+        compiled([3, 9, 4])
+    assert compiled.stats["python_calls"] == before
+
+
+def test_long_calls_between_short_ones_are_noticed(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 1000, 10
+    for _ in range(20):
+        compiled([3, 9, 4])
+    for _ in range(8):
+        time.look, time.plain = 10, 100_000
+        compiled([3, 9, 4])
+        time.look, time.plain = 10, 500
+        compiled([3, 9, 4])
+    assert compiled.stats["slower"] == []
+
+
 def test_a_kernel_that_takes_long_is_not_tried_in_python(time: Time) -> None:
     compiled = passing(time, largest)
     time.look, time.plain = 30_000_000, 10

@@ -494,11 +494,13 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     if (outcome == ATTEMPT_DONE)
         return answer;
     if (outcome == ATTEMPT_PLAIN) {
-        int on_trial = plain->way == WAY_TRIAL;
-        int64_t start = on_trial ? trial_clock(plain) : 0, before = questions;
+        int on_trial = plain->way == WAY_TRIAL, watched = !on_trial && plain->watch.limit != 0, precisely = plain->watch.suspected > 0;
+        int64_t start = on_trial ? trial_clock(plain) : watched ? watch_clock(precisely) : 0, before = questions;
         answer = call_plain(d, args, flags, keywords);
         if (on_trial)
             note_plain(plain, trial_clock(plain) - start, questions != before);
+        else if (watched)
+            note_left_to_python(plain, watch_clock(precisely) - start, precisely);
         release_version(plain);
         return answer;
     }

@@ -3,7 +3,8 @@
    In: how long calls took, and how much of that the kernel. Out: where the next call goes. A kernel that looks at one entry of
    a large dict takes longer than Python, which need not copy the dict; so may one that does next to nothing. So calls of a
    version run by turns natively and in plain Python, which means the same to the last bit (`timed` versions only), and the
-   faster way is kept; the question is asked again when there were eight times as many calls. No call runs twice.
+   faster way is kept; the question is asked again when there were eight times as many calls, or when a plain call takes far
+   longer than those of the trial. No call runs twice.
 
    A plain call may take a hundred times as long as the kernel: it is tried only where that is soon over, or copying dwarfs the
    kernel. One that takes twice as long as a native call ends the trial. */
@@ -16,6 +17,7 @@ enum { FEW_CALLS = 3, COPY_DWARFS = 8, ASK_AGAIN = 8, ASK_FIRST = 64, MOST_DISTU
 #define CHEAP_CALL 1000000       /* ns of a native call that may be repeated TRIAL_CALLS times */
 #define SHORT_CALL 5000          /* ns of a native call that copies nothing */
 #define SHORT_KERNEL 2500000     /* ns of a kernel whose work plain Python does in a quarter of a second at worst */
+#define WORTH_A_TRIAL 20000      /* ns of a call: a trial of longer ones costs next to nothing */
 #define BEARABLE_KERNEL 25000000 /* the same, where copying takes longer than the kernel */
 typedef enum { WAY_MEASURED, WAY_TRIAL, WAY_NATIVE, WAY_PLAIN } version_way;
 
@@ -100,15 +102,30 @@ static void note_unfit(version *v)
         v->way = WAY_NATIVE;
 }
 
+static void measure_again(version *v)
+{
+    v->way = WAY_MEASURED;
+    v->measured = v->trials = v->disturbed = v->lost = 0;
+    v->copy_time = 0;
+    v->watch.limit = 0;
+}
+
+/* Python takes `plain` for a call, and so is the faster way: until calls are much longer. The more often that was found, the
+   longer they must be. */
+static void leave_to_python(version *v, int64_t plain)
+{
+    v->way = WAY_PLAIN;
+    v->worth = v->worth == 0 ? WORTH_A_TRIAL : 2 * v->worth;
+    v->watch.limit = 8 * plain > v->worth ? 8 * plain : v->worth;
+}
+
 /* Whether the next call that fits is to run in plain Python. */
 static int prefers_plain(version *v)
 {
     v->way_calls++;
     if ((v->way == WAY_NATIVE || v->way == WAY_PLAIN) && v->way_calls >= v->ask_again) {
-        v->way = WAY_MEASURED;
         v->ask_again = ASK_AGAIN * v->way_calls;
-        v->measured = v->trials = v->disturbed = v->lost = 0;
-        v->copy_time = 0;
+        measure_again(v);
     }
     return v->way == WAY_TRIAL || v->way == WAY_PLAIN;
 }
@@ -151,8 +168,10 @@ static void note_plain(version *v, int64_t total, int disturbed)
         v->way = WAY_NATIVE;
     else if (v->trials < (native < CHEAP_CALL ? TRIAL_CALLS : FEW_CALLS))
         v->way = WAY_MEASURED;
-    else
-        v->way = 20 * plain < 19 * native ? WAY_PLAIN : WAY_NATIVE;
+    if (v->way == WAY_TRIAL && 20 * plain < 19 * native)
+        leave_to_python(v, plain);
+    else if (v->way == WAY_TRIAL)
+        v->way = WAY_NATIVE;
 }
 
 /* Python had to run a call that this version had begun. If that is the rule, Python runs such calls from the start. */
@@ -164,16 +183,10 @@ static void note_lost(version *v)
     }
 }
 
-/* --- functions that run in one of two ways, both of them called from Python (see trial.py) --- */
+/* --- calls that are longer than those of the trial --- */
 
 enum { SELDOM_WAITED = 30000000 }; /* ns; nobody waits so long for a processor without something being odd */
-
-/* The way was chosen by calls of at most `limit` ns (0: it was not). A look at the precise clock at each call would be felt; so
-   a cheap one that moves some hundred times a second says which calls may be long ones, and the next call is measured. */
-typedef struct {
-    long long limit;
-    int suspected;
-} call_watch;
+enum { SUSPECTED_CALLS = 8 };      /* calls that are measured after one that may be long: long and short ones may take turns */
 
 static int64_t tick_ns(void)
 {
@@ -195,8 +208,15 @@ static inline int64_t watch_clock(int precisely)
 static int is_longer(call_watch *watch, int64_t passed, int precisely)
 {
     if (precisely)
-        watch->suspected = 0;
+        watch->suspected -= watch->suspected > 0;
     else if (passed > 0)
-        watch->suspected = 1;
+        watch->suspected = SUSPECTED_CALLS;
     return passed > watch->limit && (precisely || passed > SELDOM_WAITED);
+}
+
+/* A plain call of a version for which Python is the faster way took `passed`: of a long one that need not be so. */
+static void note_left_to_python(version *v, int64_t passed, int precisely)
+{
+    if (v->way == WAY_PLAIN && is_longer(&v->watch, passed, precisely))
+        measure_again(v);
 }

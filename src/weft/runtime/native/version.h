@@ -76,6 +76,13 @@ typedef struct {
     uint64_t changes;
 } fact_group;
 
+/* The way was chosen by calls of at most `limit` ns (0: it was not). A look at the precise clock at each call would be felt; so
+   a cheap one that moves some hundred times a second says which calls may be long ones, and the next calls are measured. */
+typedef struct {
+    long long limit;
+    int suspected;
+} call_watch;
+
 typedef struct {
     PyObject *owner;
     int references;
@@ -88,6 +95,8 @@ typedef struct {
     int timed;      /* plain Python gives the same to the last bit: the faster way is taken */
     int converts;   /* arguments or results are containers that are copied */
     int way, searched, measured, trials, disturbed, lost; /* see trials.c */
+    call_watch watch;
+    int64_t worth; /* ns of a plain call that is worth another trial */
     int64_t way_calls, ask_again, copy_time, kernel_time, packed_time, native_times[TRIAL_CALLS], plain_times[TRIAL_CALLS];
     int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
     int64_t *last; /* the words of the parameters of the last call */
