@@ -12,6 +12,7 @@ from tests.plain import (
     programs_bytes,
     programs_calls,
     programs_complex,
+    programs_copies,
     programs_everyday,
     programs_exceptions,
     programs_generators,
@@ -34,6 +35,7 @@ MODULES = (
     programs_complex,
     programs_language,
     programs_bytes,
+    programs_copies,
     programs_calls,
     programs_everyday,
 )

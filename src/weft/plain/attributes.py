@@ -24,7 +24,7 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
     from weft.plain import expressions
     from weft.plain.builtin import class_of
     from weft.plain.expressions import python_value
-    from weft.plain.values import arrays, sequences
+    from weft.plain.values import arrays, deques, sequences
 
     head = owner.head()
     if name == "__class__" and isinstance(class_of(head), type):
@@ -58,6 +58,8 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
     if head.kind in ("int", "float") and name in ("real", "imag"):
         zero = Value(owner.node, "0LL" if head.kind == "int" else "0.0")
         return owner if name == "real" else zero
+    if head.kind == "deque" and name == "maxlen":
+        return deques.maxlen(cx, owner)
     if head.kind == "ndarray":
         return arrays.attribute(cx, owner, name)
     if head.kind == "none":

@@ -36,10 +36,11 @@ CLASS_METHODS: dict[tuple[type, str], Function] = {}
 
 def _loaded() -> None:
     """The modules that fill the tables are loaded."""
-    from weft.plain.library import callables, containers, drawing, mathematics, printing, scalars, tools
+    from weft.plain.library import callables, containers, copies, drawing, mathematics, names, printing, scalars, tools
     from weft.plain.values import bytearrays, complexes
 
-    assert all((bytearrays, callables, complexes, containers, drawing, mathematics, printing, scalars, tools))
+    assert all((bytearrays, callables, complexes, containers, copies, drawing))
+    assert all((mathematics, names, printing, scalars, tools))
 
 
 def function_for(callee: Any) -> Function | None:
@@ -296,6 +297,7 @@ def _register_iterators() -> None:
         (itertools.dropwhile, {2: "dropwhile"}),
         (itertools.accumulate, {1: "accumulate", 2: "accumulate_by", 3: "accumulate_from"}),
         (itertools.pairwise, {1: "pairwise"}),
+        (itertools.tee, {1: "tee", 2: "tee"}),
         (itertools.starmap, {2: "starmap"}),
         (itertools.groupby, {1: "grouped_equal", 2: "grouped"}),
         (itertools.compress, {2: "compressed"}),
@@ -465,7 +467,7 @@ def next_value(cx: Frame, iterator: Value, default: Value | None) -> Value:
     cx.write(f"goto {past};")
     cx.write(f"{done}:;")
     if default is None:
-        cx.raises("WP_STOP_ITERATION")
+        iteration.raise_stop(cx, iterator)
     else:
         cx.flow(default, result)
         cx.write(f"{name} = {cx.as_node(default, result)};")

@@ -185,6 +185,8 @@ def _initialise(
     )
     found = bound(cx, parameters, arguments, keywords)
     for field in fields:
+        if not field.init and field.default_factory is dataclasses.MISSING and "__slots__" not in vars(info.cls):
+            continue  # the class has the default
         held = found[field.name] if field.init else default(field.name)
         if held is None:
             continue

@@ -403,6 +403,8 @@ class Writer:
         variables = self._variables(instance)
         name = instance.c_name
         sent = [(C_TYPES[representation(instance.sent)], "sent")] if len(instance.sent) else []
+        if instance.info.returns_value:
+            sent.append((C_TYPES[representation(instance.returned)], "returned"))
         fields = [("void *", "env"), *sent, *((c_type, field) for c_type, field, _ in variables), *cx.frame_fields]
         struct = "; ".join(f"{c_type} {field}" for c_type, field in fields)
         self.prototypes.append(f"typedef struct {{ wp_frame head; {struct}; }} frame{instance.number};")
@@ -436,7 +438,11 @@ class Writer:
             "    case 0: break;",
         ]
         lines += [f"    case {k}: goto resume{k};" for k in range(1, cx.yields + 1)]
-        lines += ["    case -1: return 0;", '    default: wp_deopt("a generator that runs already", 0);', "    }"]
+        # Its value is told once: whoever asks again gets None.
+        ended = "return 0;"
+        if instance.info.returns_value:
+            ended = 'wp_deopt("a generator that has returned a value, and is asked again", 0);'
+        lines += [f"    case -1: {ended}", '    default: wp_deopt("a generator that runs already", 0);', "    }"]
         if instance.recursive:
             lines.append(f"    WP_ENTER({instance.info.tree.lineno});")
         body = cx.lines

@@ -86,6 +86,8 @@ def visit(unit: Unit, instance: Instance) -> None:
     cx = Frame(unit, instance, None)
     cx.assigned = set(instance.info.parameters)
     statements.block(cx, instance.info.tree.body)
+    if cx.reachable and instance.info.returns_value:
+        cx.flow(cx.none, instance.returned)
     if cx.reachable and not instance.info.is_generator:
         cx.flow(cx.none, instance.result)
 

@@ -329,13 +329,14 @@ class Generated(Plan):
 
     def __init__(self, owner: Value) -> None:
         self.owner = owner
+        self.sent: Value | None = None  # of a `yield from`
 
     def start(self, cx: Frame) -> None:
         letter = self.owner.repr if cx.emitting else "p"
         self.held = Value(self.owner.node, cx.held(C_TYPES[letter], self.owner.code))
 
     def step(self, cx: Frame, done: str) -> Value:
-        return next_item(cx, self.held, done)
+        return cx.cases([self.held], lambda it: _next_of(cx, it, done, self.sent), "next")
 
 
 def next_item(cx: Frame, iterator: Value, done: str) -> Value:
@@ -343,12 +344,15 @@ def next_item(cx: Frame, iterator: Value, done: str) -> Value:
     return cx.cases([iterator], lambda it: _next_of(cx, it, done), "next")
 
 
-def _next_of(cx: Frame, iterator: Value, done: str) -> Value | None:
+def _next_of(cx: Frame, iterator: Value, done: str, sent: Value | None = None) -> Value | None:
     from weft.plain import attributes, calls
 
     head = iterator.head()
     if head.kind == "generator":
-        return resumed(cx, iterator, done, cx.none)
+        return resumed(cx, iterator, done, cx.none if sent is None else sent)
+    if sent is not None:
+        with cx.block(f"if (WP_UNLIKELY({cx.tagged(sent)}.tag != WP_NONE))"):
+            cx.deoptimise("a value that is sent to what is no generator")
     if head.kind == "obj":
         function = attributes.method_of(cx, head, "__next__")
         if function is not None:
@@ -380,6 +384,31 @@ def resumed(cx: Frame, generator: Value, done: str, sent: Value) -> Value:
     cx.check()
     cx.write(f"if (!{more}) goto {done};")
     return Value(node, name)
+
+
+def result_of(cx: Frame, iterator: Value) -> Value:
+    """What a generator has returned, once it has ended; None of other iterators."""
+    head = iterator.head()
+    if head.kind != "generator":
+        return cx.none
+    instance = head.key[1]
+    if not instance.info.returns_value:
+        return cx.none
+    return cx.make(instance.returned.root(), f"((frame{instance.number} *){iterator.code})->returned")
+
+
+def raise_stop(cx: Frame, iterator: Value) -> None:
+    """StopIteration of an iterator that has ended. Its value is what a generator has returned."""
+
+    def one(it: Value) -> Value:
+        result = result_of(cx, it)
+        if result.kinds() - {"none"}:
+            with cx.block(f"if ({cx.tagged(result)}.tag != WP_NONE)"):
+                cx.deoptimise("a StopIteration with a value")
+        return cx.none
+
+    cx.cases([iterator], one, "stop")
+    cx.raises("WP_STOP_ITERATION")
 
 
 def _next_of_object(cx: Frame, iterator: Value, function: Any, done: str) -> Value:

@@ -294,8 +294,10 @@ def _continue(cx: Frame, s: ast.Continue) -> None:
 def _return(cx: Frame, s: ast.Return) -> None:
     held = value(cx, s.value) if s.value is not None else cx.none
     if cx.info.is_generator:
-        if held.kinds() - {"none"}:
-            raise cx.refuse("a generator that returns a value")
+        if cx.info.returns_value:
+            returned = cx.instance.returned.root()
+            cx.flow(held, returned)
+            cx.write(f"f->returned = {cx.as_node(held, returned)};")
         _leave(cx, 0)
         if cx.reachable:
             cx.write("f->head.state = -1; return 0;")
@@ -401,7 +403,8 @@ def _raise(cx: Frame, s: ast.Raise) -> None:
             "KeyError": "WP_KEY_ERROR",
             "RuntimeError": "WP_RUNTIME_ERROR",
         }
-        cx.raises(which[s.exc.func.id])
+        said = s.exc.args[0] if which[s.exc.func.id] == "WP_INDEX_ERROR" else None  # these say what CPython says
+        cx.raises(which[s.exc.func.id], ast.literal_eval(said) if isinstance(said, ast.Constant) else None)
         cx.reachable = False
         return
     held = calls.construct(cx, constant, [], {}) if isinstance(constant, type) else value(cx, s.exc)
@@ -594,13 +597,36 @@ def _is_read(handler: ast.ExceptHandler) -> bool:
 def _yield(cx: Frame, e: ast.Yield | ast.YieldFrom) -> Value:
     with cx.at(e):
         if isinstance(e, ast.YieldFrom):
-            plan = iteration.plan_of(cx, e.value)
-            with iteration.loop(cx, plan) as item:
-                _give(cx, item)
-            return cx.none
+            return _delegate(cx, e.value)
         _give(cx, value(cx, e.value) if e.value is not None else cx.none)
-        sent = cx.instance.sent.root()
-        return cx.make(sent, "f->sent") if len(sent) else cx.none
+        return _sent(cx)
+
+
+def _sent(cx: Frame) -> Value:
+    """What the last `send` gave."""
+    sent = cx.instance.sent.root()
+    return cx.make(sent, "f->sent") if len(sent) else cx.none
+
+
+def _delegate(cx: Frame, e: ast.expr) -> Value:
+    """yield from e: what is sent goes to the inner generator, whose result is the value."""
+    plan = iteration.plan_of(cx, e)
+    if not isinstance(plan, iteration.Generated):
+        with iteration.loop(cx, plan) as item:
+            _give(cx, item)
+            if len(cx.instance.sent):
+                with cx.block(f"if (WP_UNLIKELY({cx.tagged(_sent(cx))}.tag != WP_NONE))"):
+                    cx.deoptimise("a value that is sent to what is no generator")
+        return cx.none
+    sent = cx.instance.sent.root()
+    if len(sent):
+        c_type = C_TYPES[representation(sent)] if cx.emitting else ""
+        plan.sent = Value(sent, cx.held(c_type, cx.as_node(cx.none, sent)))
+    with iteration.loop(cx, plan) as item:
+        _give(cx, item)
+        if plan.sent is not None:
+            cx.write(f"{plan.sent.code} = f->sent;")
+    return cx.cases([plan.held], lambda it: iteration.result_of(cx, it), "result")
 
 
 def _give(cx: Frame, item: Value) -> None:

@@ -225,7 +225,7 @@ def delete(cx: Frame, owner: Value, index: Index) -> None:
 
 def _delete(cx: Frame, owner: Value, index: Index) -> Value | None:
     from weft.plain import attributes, calls
-    from weft.plain.values import dicts, sequences
+    from weft.plain.values import deques, dicts, sequences
 
     head = owner.head()
     if isinstance(index, Several):
@@ -247,6 +247,9 @@ def _delete(cx: Frame, owner: Value, index: Index) -> Value | None:
         with cx.block(f"if (WP_UNLIKELY((uint64_t){at} >= (uint64_t)((wp_list *){owner.code})->length))"):
             cx.raises("WP_INDEX_ERROR", "list assignment index out of range")
         cx.write(f"wp_list_remove_at({owner.code}, {at}, {cx.line});")
+        return cx.none
+    if head.kind == "deque":
+        deques.delete(cx, owner, index)
         return cx.none
     if head.kind == "obj":
         function = attributes.method_of(cx, head, "__delitem__")

@@ -64,6 +64,7 @@ class FunctionInfo:
         self.nonlocal_names = found.nonlocal_names
         self.locals = (found.stored | set(self.parameters)) - found.global_names - found.nonlocal_names
         self.is_generator = found.yields
+        self.returns_value = found.yields and found.returns
         self.nested = found.nested
         used_inside: set[str] = set()
         for inner in found.nested:
@@ -96,6 +97,7 @@ class _Names(ast.NodeVisitor):
         self.nonlocal_names: set[str] = set()
         self.nested: list[ast.FunctionDef] = []
         self.yields = False
+        self.returns = False  # a value that is not None
 
     def visit_Name(self, node: ast.Name) -> None:
         (self.loaded if isinstance(node.ctx, ast.Load) else self.stored).add(node.id)
@@ -125,6 +127,11 @@ class _Names(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         self.stored.update(alias.asname or alias.name for alias in node.names)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        is_none = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+        self.returns = self.returns or not is_none
+        self.generic_visit(node)
 
     def visit_Yield(self, node: ast.Yield) -> None:
         self.yields = True
@@ -193,6 +200,7 @@ class Instance:
         self.result = Node()
         self.yielded = Node()
         self.sent = Node()
+        self.returned = Node()  # of a generator: the value of a `yield from` that runs it
         self.sites: dict[Any, Any] = {}
         self.guarded = False  # an exception may be caught by a caller
         self.recursive = False

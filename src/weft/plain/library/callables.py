@@ -6,12 +6,10 @@ from __future__ import annotations
 import functools
 import operator
 import re
-import types
 from typing import Any, Final
 
 from weft.plain.builtin import native
 from weft.plain.frame import Frame, Value
-from weft.plain.types import representation
 
 Keywords = dict[str, Value]
 _INTEGER: Final = re.compile(r"\((-?\d+)LL\)")
@@ -128,94 +126,6 @@ def call_partial(cx: Frame, callee: Value, arguments: list[Any], keywords: Keywo
     ]
     named = dict(zip(names, held[count:]))
     return calls.call_value(cx, held[0], [*held[1:count], *arguments], {**named, **keywords})
-
-
-# --- attributes by name ----------------------------------------
-
-
-def _name_of(cx: Frame, what: str, arguments: list[Any], keywords: Keywords, least: int, most: int) -> str:
-    from weft.plain.values import exactly
-
-    exactly(cx, what, arguments, keywords, least, most)
-    name = arguments[1].text
-    if name is None:
-        raise cx.refuse(f"`{what}` with a name that is not known while compiling", "use the attribute itself")
-    return str(name)
-
-
-def _has(cx: Frame, owner: Value, name: str) -> Value | None:
-    """hasattr(owner, name) of one kind: decided by the class, or by what the object has been given."""
-    from weft.frontend import reads
-    from weft.plain.builtin import class_of
-
-    head = owner.head()
-    cls = class_of(head)
-    if head.kind == "const" and isinstance(head.value, (type, types.ModuleType)):
-        return cx.literal("bool", "0" if reads.attribute(head.value, name) is reads.ABSENT else "1")
-    if head.kind == "const" or cls is None:
-        raise cx.refuse(f"`hasattr` of a value of type {head!r}")
-    found = reads.lookup(cls, name)
-    if isinstance(found, property) or (head.kind == "obj" and hasattr(type(found), "__set__")):
-        raise cx.refuse(f"`hasattr` of `{cls.__name__}.{name}`, which is a property or slot")
-    if found is not reads.ABSENT or head.kind != "obj":
-        return cx.literal("bool", "1" if found is not reads.ABSENT else "0")
-    info = head.key[1]
-    if name not in info.attributes:
-        return cx.literal("bool", "0")
-    return cx.scalar("bool", f"!!(((wp_record *){owner.code})->value[0] & {1 << info.slot(name)}LL)")
-
-
-@native(hasattr)
-def _hasattr(cx: Frame, arguments: list[Any], keywords: Keywords) -> Value:
-    name = _name_of(cx, "hasattr", arguments, keywords, 2, 2)
-    return cx.cases([arguments[0]], lambda o: _has(cx, o, name), ("hasattr", name))
-
-
-@native(getattr)
-def _getattr(cx: Frame, arguments: list[Any], keywords: Keywords) -> Value:
-    from weft.plain import attributes
-
-    name = _name_of(cx, "getattr", arguments, keywords, 2, 3)
-    if len(arguments) == 2:
-        return attributes.read(cx, arguments[0], name)
-
-    def one(owner: Value) -> Value | None:
-        there = _has(cx, owner, name)
-        assert there is not None
-        if owner.head().kind == "const":  # known while compiling
-            return attributes.read(cx, owner, name) if there.code == "1" else arguments[2]
-        result = cx.site("getattr")
-        found = cx.declared(representation(result)) if cx.emitting else "0"
-        if there.code != "0" or not cx.emitting:
-            with cx.block(f"if ({there.code})"):
-                held = attributes.read(cx, owner, name) if _may_have(owner, name) else None
-                if held is not None:
-                    cx.flow(held, result)
-                    cx.write(f"{found} = {cx.as_node(held, result)};")
-        with cx.block(f"if (!({there.code}))"):
-            cx.flow(arguments[2], result)
-            cx.write(f"{found} = {cx.as_node(arguments[2], result)};")
-        return Value(result, found)
-
-    return cx.cases([arguments[0]], one, ("getattr", name))
-
-
-def _may_have(owner: Value, name: str) -> bool:
-    from weft.plain.builtin import class_of
-
-    head = owner.head()
-    if head.kind == "const":
-        return hasattr(head.value, name)
-    return hasattr(class_of(head), name) or (head.kind == "obj" and name in head.key[1].attributes)
-
-
-@native(setattr)
-def _setattr(cx: Frame, arguments: list[Any], keywords: Keywords) -> Value:
-    from weft.plain import attributes
-
-    name = _name_of(cx, "setattr", arguments, keywords, 3, 3)
-    attributes.assign(cx, arguments[0], name, arguments[2])
-    return cx.none
 
 
 @native(issubclass)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import Any
 
@@ -29,3 +30,13 @@ def random_bits(rng: Any, count: int) -> int:
 def random_gauss() -> float:
     """random.gauss(0.0, 1.0)"""
     return random.gauss(0.0, 1.0)
+
+
+def as_dict(value: Any) -> Any:
+    """`dataclasses.asdict` of any value that a field may hold"""
+    return dataclasses.asdict(value)
+
+
+def as_tuple(value: Any) -> Any:
+    """`dataclasses.astuple` of any value that a field may hold"""
+    return dataclasses.astuple(value)

@@ -69,6 +69,29 @@ def remove_from_deque(values: Any, wanted: Any) -> None:
     raise ValueError("deque.remove(x): x not in deque")
 
 
+def insert_in_deque(values: Any, at: Any, item: Any) -> None:
+    n = len(values)
+    if values.maxlen is not None and n >= values.maxlen:
+        raise IndexError("deque already at its maximum size")
+    if at < 0:
+        at = max(at + n, 0)
+    at = min(at, n)
+    values.rotate(0 - at)
+    values.appendleft(item)
+    values.rotate(at)
+
+
+def delete_from_deque(values: Any, at: Any) -> None:
+    n = len(values)
+    if at < 0:
+        at += n
+    if at < 0 or at >= n:
+        raise IndexError("deque index out of range")
+    values.rotate(0 - at)
+    values.popleft()
+    values.rotate(at)
+
+
 def reduce(function: Any, values: Any) -> Any:
     first = True
     total = None
@@ -319,38 +342,38 @@ def prod(iterable: Any, /, *, start: Any = 1) -> Any:
     return total
 
 
-def bisect_left(values: Any, x: Any, lo: Any = 0, hi: Any = None) -> Any:
+def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     if lo < 0:
         raise ValueError("lo must be non-negative")
-    end = len(values) if hi is None else hi
+    end = len(a) if hi is None else hi
     while lo < end:
         middle = (lo + end) // 2
-        if values[middle] < x:
+        if (a[middle] if key is None else key(a[middle])) < x:
             lo = middle + 1
         else:
             end = middle
     return lo
 
 
-def bisect_right(values: Any, x: Any, lo: Any = 0, hi: Any = None) -> Any:
+def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     if lo < 0:
         raise ValueError("lo must be non-negative")
-    end = len(values) if hi is None else hi
+    end = len(a) if hi is None else hi
     while lo < end:
         middle = (lo + end) // 2
-        if x < values[middle]:
+        if x < (a[middle] if key is None else key(a[middle])):
             end = middle
         else:
             lo = middle + 1
     return lo
 
 
-def insort_left(values: Any, x: Any) -> None:
-    values.insert(bisect_left(values, x), x)
+def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
-def insort_right(values: Any, x: Any) -> None:
-    values.insert(bisect_right(values, x), x)
+def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
 def gcd(a: Any, b: Any) -> Any:

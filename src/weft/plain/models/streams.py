@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from typing import Any
 
 from weft.plain.models.primitives import leave, same
@@ -513,6 +514,27 @@ def batched(values: Any, n: Any) -> Any:
             batch = []
     if batch:
         yield tuple(batch)
+
+
+def tee(values: Any, n: Any = 2) -> Any:
+    source = iter(values)
+    if not isinstance(n, int) or n < 0:
+        leave("a number of iterators that is negative or no integer")
+    waiting: list[Any] = [deque() for _ in range(n)]
+    return tuple([_teed(source, mine, waiting) for mine in waiting])
+
+
+def _teed(source: Any, mine: Any, waiting: Any) -> Any:
+    """One of the iterators that share a source: what one of them takes, waits for the others."""
+    while True:
+        if not mine:
+            for item in source:
+                for queue in waiting:
+                    queue.append(item)
+                break
+            else:
+                return
+        yield mine.popleft()
 
 
 def call_until(function: Any, sentinel: Any) -> Any:

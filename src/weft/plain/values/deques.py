@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.plain.frame import Frame, Value
+from weft.plain.types import scalar_node
 from weft.plain.values import as_int, exactly, register
 
 
@@ -113,6 +114,30 @@ def remove(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Va
     exactly(cx, "deque.remove", arguments, keywords, 1)
     calls.call_function(cx, models.remove_from_deque, [owner, arguments[0]])
     return cx.none
+
+
+@register("deque", "insert")
+def insert(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    from weft.plain import calls
+    from weft.plain.models import sequences as models
+
+    exactly(cx, "deque.insert", arguments, keywords, 2)
+    calls.call_function(cx, models.insert_in_deque, [owner, as_int(cx, arguments[0], "an index"), arguments[1]])
+    return cx.none
+
+
+def delete(cx: Frame, owner: Value, index: Value) -> None:
+    """del owner[index]"""
+    from weft.plain import calls
+    from weft.plain.models import sequences as models
+
+    calls.call_function(cx, models.delete_from_deque, [owner, as_int(cx, index, "an index")])
+
+
+def maxlen(cx: Frame, owner: Value) -> Value:
+    """owner.maxlen"""
+    most = cx.temporary("i", f"wp_deque_maxlen({owner.code})")
+    return cx.make(scalar_node("int", "none"), f"{most} < 0 ? wp_of_p(0) : wp_of_i({most})")
 
 
 @register("deque", "copy")

@@ -40,6 +40,6 @@ def send(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Valu
     found = iteration.resumed(cx, owner, done, arguments[0])
     cx.write(f"goto {past};")
     cx.write(f"{done}:;")
-    cx.raises("WP_STOP_ITERATION")
+    iteration.raise_stop(cx, owner)
     cx.write(f"{past}:;")
     return found
