@@ -14,12 +14,12 @@ from weft import registry
 from weft.errors import OptionError
 from weft.records import dataclass
 
-FloatingPoint = Literal["numpy", "strict", "fast"]
+FloatingPoint = Literal["numpy", "strict", "regroup", "fast"]
 Fallback = Literal["warn", "silent", "error"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "target": (),
-    "fp": ("numpy", "strict", "fast"),
+    "fp": ("numpy", "strict", "regroup", "fast"),
     "fallback": ("warn", "silent", "error"),
     "backend": (),
 }
@@ -92,6 +92,11 @@ class Options:
                 raise OptionError(f"option {name}={value!r} is not a number of seconds")
         object.__setattr__(self, "dim_info", _table("dim_info", self.dim_info, str, "names of dimensions"))
         object.__setattr__(self, "tune", _table("tune", self.tune, int, "integers to choose from"))
+
+    @property
+    def regroups(self) -> bool:
+        """Whether sums of floats may be added in another order than the source says."""
+        return self.fp in ("regroup", "fast")
 
     def for_code(self) -> Options:
         """These options with everything that cannot change the generated code set to its default: for cache keys."""

@@ -329,11 +329,12 @@ def test_sums_of_floats_keep_their_order(small: None) -> None:
     """)
     assert not loops(lowered(source), LoopKind.PARALLEL)
     assert any("in order: floats are rounded" in message for message in messages(source))
-    assert any("in blocks" in message for message in messages(source, fp="fast"))
-    after = lowered(source, fp="fast")
-    assert loops(after, LoopKind.PARALLEL)
-    for n in (0, 1, 5, 40):
-        assert_same(source, arguments(n), after)
+    for fp in ("fast", "regroup"):
+        assert any("in blocks" in message for message in messages(source, fp=fp))
+        after = lowered(source, fp=fp)
+        assert loops(after, LoopKind.PARALLEL)
+        for n in (0, 1, 5, 40):
+            assert_same(source, arguments(n), after)
 
 
 def test_the_number_of_threads_decides_only_where_nothing_is_rounded(small: None) -> None:

@@ -230,3 +230,29 @@ def test_fast_mode_does_not_depend_on_the_number_of_threads() -> None:
 def test_sums_of_floats_say_why_they_stay_in_order() -> None:
     compiled = differential(of_floats, made(np.ones(30)))
     explained(compiled, "running sum, in order: floats are rounded in the order of the terms")
+
+
+def total_and_missing(x):
+    total, missing, last, low, other = 0.0, 0, 0.0, 0, 0
+    for v in x:
+        if v < 0.5:
+            low += 1
+        if not v < 0.5:
+            other += 1
+        if np.isnan(v):
+            missing += 1
+        else:
+            total += v
+        last = last + v
+    above, below = np.maximum(x, 0.5).sum(), np.where(x >= 0.5, 0, 1).sum()
+    return total, missing, np.isnan(last), np.isinf(total), low, other, above, below
+
+
+@pytest.mark.parametrize("special", [0.0, np.nan, np.inf, -np.inf])
+def test_regrouped_sums_keep_nan_and_infinities(special):
+    compiled = weft.jit(fallback="error", fp="regroup")(total_and_missing)
+    x = np.random.default_rng(4).random(5001)
+    x[[7, 4000]] = special
+    with np.errstate(all="ignore"):
+        ours, theirs = compiled(x), total_and_missing(x)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)

@@ -786,4 +786,6 @@ def test_source_lines_are_in_comments():
 def test_flags_follow_the_options():
     fast = c.flags(Options(fp="fast"))
     assert "-fassociative-math" in fast and "-ffast-math" not in fast  # which would change the whole process
+    regrouped = c.flags(Options(fp="regroup"))
+    assert "-fassociative-math" in regrouped and "-ffinite-math-only" not in regrouped and set(regrouped) < set(fast)
     assert c.flags(Options()) == () == c.flags(Options(fp="strict"))

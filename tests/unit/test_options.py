@@ -25,7 +25,7 @@ def test_the_environment_gives_defaults_and_arguments_win() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"fp": "exact"}, "option fp='exact' is not one of 'numpy', 'strict', 'fast'"),
+        ({"fp": "exact"}, "option fp='exact' is not one of 'numpy', 'strict', 'regroup', 'fast'"),
         ({"fallback": None}, "option fallback=None is not one of 'warn', 'silent', 'error'"),
         ({"parallel": 1}, "option parallel=1 is not one of True, False"),
         ({"target": "gpu"}, "option target='gpu' is not one of 'cpu'"),
@@ -44,7 +44,7 @@ def test_a_wrong_option_names_what_is_allowed(given: dict[str, Any], message: st
 
 @pytest.mark.parametrize(
     ("variable", "value", "allowed"),
-    [("WEFT_FP", "exact", "'numpy', 'strict', 'fast'"), ("WEFT_CACHE", "maybe", "'1', '0'")],
+    [("WEFT_FP", "exact", "'numpy', 'strict', 'regroup', 'fast'"), ("WEFT_CACHE", "maybe", "'1', '0'")],
 )
 def test_a_wrong_variable_is_named(variable: str, value: str, allowed: str) -> None:
     with pytest.raises(OptionError) as caught:

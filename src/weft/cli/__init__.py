@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command", required=True)
 
     run = commands.add_parser("run", help="run an unmodified script, its hot functions compiled")
-    run.add_argument("--fp", choices=("numpy", "strict", "fast"), help="floating-point mode")
+    run.add_argument("--fp", choices=("numpy", "strict", "regroup", "fast"), help="floating-point mode")
     run.add_argument("--report", "--show", action="store_true", help="tell at the end, on stderr, what was compiled")
     run.add_argument("--eager", action="store_true", help="compile what looks worth it at its first call, hot or not")
     _add_program(run)

@@ -80,21 +80,18 @@ class CSource:
     guards: tuple[EntryGuard, ...] = ()
 
 
-#: The parts of -ffast-math. The flag itself makes gcc link code that flushes subnormal numbers to zero for the process.
-_FAST = (
-    "-fno-math-errno",
-    "-ffinite-math-only",
-    "-fno-signed-zeros",
-    "-fno-trapping-math",
-    "-fassociative-math",
-    "-freciprocal-math",
-    "-fno-rounding-math",
-)
+#: What lets sums be regrouped: NaN and infinities stay what they are, unless terms cancel (x - y + y is x).
+_REGROUP = ("-fno-math-errno", "-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-fno-rounding-math")
+#: With these, all of -ffast-math. The flag itself makes gcc link code that flushes subnormal numbers to zero for the
+#: process.
+_FAST = ("-ffinite-math-only", "-freciprocal-math", "-ffp-contract=fast")
 
 
 def flags(options: Options) -> tuple[str, ...]:
     """Compiler flags that the meaning of the options asks for."""
-    return (*_FAST, "-ffp-contract=fast") if options.fp == "fast" else ()
+    if options.regroups:
+        return (*_REGROUP, *_FAST) if options.fp == "fast" else _REGROUP
+    return ()
 
 
 def generate(

@@ -197,9 +197,9 @@ class _Scheduler:
         if self.kinds.shared or self.kinds.depth >= DEEP or self.kinds.concurrent is LoopKind.SEQUENTIAL:
             self.context.done(PASS, found.text, loop.span)
             return None
-        reason = why_not_regrouped(found, self.context.options.fp == "fast")
+        reason = why_not_regrouped(found, self.context.options.regroups)
         if reason is not None:
-            remedy = 'fp="fast" lets sums be regrouped'
+            remedy = 'fp="regroup" lets sums be regrouped'
             self.context.missed(PASS, f"{found.text}, in order: {reason}", loop.span, remedy)
             return None
         return found
@@ -207,7 +207,7 @@ class _Scheduler:
     def scanned(self, scan: Scan, lowered: Loop) -> Block:
         """A scan in blocks where there is enough to do, else as it was."""
         work = self.kinds.work(lowered)
-        worth = worth_blocks(scan, work, self.context.options.fp == "fast")
+        worth = worth_blocks(scan, work, self.context.options.regroups)
         if worth is None:
             return (lowered,)
         self.context.done(PASS, f"{scan.text}, in blocks", scan.loop.span)

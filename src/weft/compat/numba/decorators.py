@@ -1,6 +1,7 @@
 """`numba.jit` and its kin.  In: functions, signatures and Numba's options; out: functions that weft compiles.
 
-`fastmath` becomes `fp="fast"`, `parallel=True` lets loops run in parallel; without it `prange` is `range`, as in Numba.
+`fastmath` becomes `fp="fast"` (flags that keep NaN: `fp="regroup"`), `parallel=True` lets loops run in parallel;
+without it `prange` is `range`, as in Numba.
 What has no counterpart is accepted and noted once (`weft.compat.notes`).
 """
 
@@ -65,20 +66,22 @@ def weft_options(options: dict[str, Any]) -> dict[str, Any]:
     if options.get("error_model") == "numpy":
         noted("error_model='numpy'", "a Python number divided by zero raises ZeroDivisionError, as in Python")
     chosen: dict[str, Any] = {"parallel": bool(options.get("parallel", False))}
-    if _is_fast(options.get("fastmath")):
-        chosen["fp"] = "fast"
+    if (rounding := _rounding(options.get("fastmath"))) is not None:
+        chosen["fp"] = rounding
     return chosen
 
 
-def _is_fast(asked: Any) -> bool:
-    """Whether all of fast-math is asked for: a part of its flags keeps NaN, infinities or the order of sums."""
-    if not asked or asked is True:
-        return bool(asked)
-    flags = {asked} if isinstance(asked, str) else set(asked)
+def _rounding(asked: Any) -> str | None:
+    """The option `fp` for `fastmath`: sums may be regrouped without a word of NaN and infinities, or with it."""
+    if not asked:
+        return None
+    flags = {"fast"} if asked is True else {asked} if isinstance(asked, str) else set(asked)
     if "fast" in flags or {"nnan", "ninf", "reassoc"} <= flags:
-        return True
-    noted("fastmath={...}", "a part of the flags: NaN and infinities are kept, sums are those of NumPy")
-    return False
+        return "fast"
+    if {"nsz", "reassoc"} <= flags:
+        return "regroup"
+    noted("fastmath={...}", "a part of the flags: NaN, infinities and the order of sums are kept")
+    return None
 
 
 def _signatures(given: Any) -> list[Signature]:
