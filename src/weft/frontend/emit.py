@@ -237,6 +237,7 @@ class Emitter:
         self.stretching: set[Expr] = set()  # extents that may be 1 where others are not
         self.rarities = 0  # how many tests there are after which Python begins again, if it can
         self.params: list[str] = []
+        self.products: dict[str, Expr] = {}  # scalars computed of symbols alone, and how: n = x_0 * x_1
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
         self.boxed: set[str] = set()  # scalars that NumPy has as arrays of rank 0: not to be shown as what they are
@@ -349,6 +350,8 @@ class Emitter:
         buffer = self.declare(name, expr.type)
         self.assign((), buffer.name, (), expr)
         self._written_once.add(buffer.name)
+        if walk.free_vars(expr) <= self.symbols.keys() and not walk.expr_buffers(expr):
+            self.products[buffer.name] = expr
         modulus = self.modulus(expr)
         if modulus is not None:
             self.remainders[buffer.name] = modulus
@@ -452,6 +455,13 @@ class Emitter:
     def resolve(self, expr: Expr) -> Expr:
         """`expr` with sizes that are known to be equal written the same way."""
         return ix.canonical(walk.substitute(expr, self.equal)) if self.equal else expr
+
+    def spelled(self, expr: Expr) -> Expr:
+        """`expr` in the symbols of the entry where these tell it, so that sizes can be compared as polynomials."""
+        def visit(part: Expr) -> Expr:
+            return self.products.get(part.buffer, part) if isinstance(part, Read) and not part.index else part
+
+        return self.resolve(walk.rewrite(expr, visit) if self.products else expr)
 
     def _least(self, expr: Expr) -> Affine | None:
         """The least value of an expression as a linear form, with elements of known arrays at their worst."""

@@ -31,7 +31,7 @@ def strides(array: Array, emitter: Emitter) -> list[Poly] | None:
     buffer = emitter.buffers[view.buffer]
     if buffer.role is not Role.PARAM and not orders.is_c(buffer.name, emitter):
         return None
-    extents = [poly(emitter.resolve(extent)) for extent in buffer.shape]
+    extents = [poly(emitter.spelled(extent)) for extent in buffer.shape]
     if buffer.role is Role.PARAM and buffer.layout is not Layout.STRIDED and not is_list(buffer):
         emitter.arranged.add(buffer.name)
     if buffer.layout is Layout.STRIDED:
@@ -112,9 +112,9 @@ def is_copied(array: Array, shape: Sequence[Expr], emitter: Emitter) -> bool | N
     if apart is None:
         return None
     kept = [k for k, extent in enumerate(array.shape) if extent != ONE]
-    old = [poly(emitter.resolve(array.shape[k])) for k in kept]
+    old = [poly(emitter.spelled(array.shape[k])) for k in kept]
     apart = [apart[k] for k in kept]
-    new = [poly(emitter.resolve(extent)) for extent in shape if extent != ONE]
+    new = [poly(emitter.spelled(extent)) for extent in shape if extent != ONE]
     copied: bool | None = False
     for group in groups(old, new):
         for k in group.old[:-1]:
@@ -160,7 +160,7 @@ def is_contiguous(array: Array, emitter: Emitter) -> bool | None:
     apart = strides(array, emitter)
     if apart is None:
         return None
-    extents = [poly(emitter.resolve(extent)) for extent in array.shape]
+    extents = [poly(emitter.spelled(extent)) for extent in array.shape]
     wrong = [
         k
         for k, extent in enumerate(array.shape)

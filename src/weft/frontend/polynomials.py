@@ -41,11 +41,25 @@ class Poly:
         return Poly.make(terms)
 
     def divides(self, other: Poly) -> bool:
-        """Whether one product of sizes divides another, whatever the sizes."""
-        if len(self.terms) != 1 or len(other.terms) != 1:
-            return False
-        (mine, a), (theirs, b) = self.terms[0], other.terms[0]
-        return b % a == 0 and all(mine.count(atom) <= theirs.count(atom) for atom in mine)
+        """Whether one polynomial divides another, whatever the sizes."""
+        return bool(self.terms) and other.quotient(self) is not None
+
+    def quotient(self, divisor: Poly) -> Poly | None:
+        """What times `divisor` is this polynomial, whatever the sizes; None if nothing is."""
+        atoms = sorted({atom for one in (self, divisor) for monomial, _ in one.terms for atom in monomial}, key=repr)
+
+        def leading(one: Poly) -> tuple[Monomial, int]:
+            return max(one.terms, key=lambda term: [term[0].count(atom) for atom in atoms])
+
+        rest, found = self, Poly(())
+        while rest.terms and divisor.terms:
+            (mine, a), (theirs, b) = leading(rest), leading(divisor)
+            if a % b or any(theirs.count(atom) > mine.count(atom) for atom in theirs):
+                return None
+            left = [atom for atom in atoms for _ in range(mine.count(atom) - theirs.count(atom))]
+            step = Poly(((tuple(left), a // b),))
+            found, rest = found + step, rest + step * divisor * Poly((((), -1),))
+        return found if divisor.terms else None
 
     def expression(self) -> Expr:
         total: Expr = ZERO

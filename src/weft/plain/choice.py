@@ -158,13 +158,30 @@ def _may_loop(function: Any, called: ast.Attribute) -> bool:
 
 
 def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
-    """Whether a function has loops over arrays that a statement on `line` does not stand in."""
-    return any(
-        isinstance(node, (ast.For, ast.While))
-        and not node.lineno <= line <= (node.end_lineno or line)
-        and not any(_is_object_code(inner) or _draws(inner) for inner in ast.walk(node))
+    """Whether a function has loops over arrays that a statement on `line` does not stand in.
+
+    A loop that makes a list longer or shorter that others work on as well (the frontier of a search) is none of them:
+    as a region of its own it would get a list to change, of items that are NumPy's numbers.
+    """
+    for loop in ast.walk(tree):
+        if not isinstance(loop, (ast.For, ast.While)) or loop.lineno <= line <= (loop.end_lineno or line):
+            continue
+        lists = _lists_around(tree, loop)
+        if not any(_is_object_code(node) or _draws(node) or _changes_one_of(lists, node) for node in ast.walk(loop)):
+            return True
+    return False
+
+
+def _lists_around(tree: ast.FunctionDef, loop: ast.AST) -> set[str]:
+    """Names that are bound to new lists outside a loop."""
+    inside = set(map(id, ast.walk(loop)))
+    return {
+        target.id
         for node in ast.walk(tree)
-    )
+        if isinstance(node, ast.Assign) and id(node) not in inside and isinstance(node.value, (ast.List, ast.ListComp))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _draws(node: ast.AST) -> bool:

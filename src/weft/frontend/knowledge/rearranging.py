@@ -244,7 +244,7 @@ def _in_order(call: Bound, array: Array) -> Array:
     elif contiguous := layouts.is_contiguous(array, emitter):
         return array
     else:
-        made = duplicate(array, emitter, linked=contiguous is None)
+        made = duplicate(array, array.shape, emitter, linked=contiguous is None)
     assert made.view is not None
     emitter.order[made.view.buffer] = True
     return made

@@ -16,6 +16,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import extent_of
 from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.polynomials import poly
 from weft.frontend.values import Array, Regrouped, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
@@ -34,7 +35,7 @@ def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter, kept: bool
     copied = layouts.is_copied(array, shape, emitter)
     if copied is False:
         return _rearranged(array, shape, emitter)
-    return _rearranged(duplicate(array, emitter, linked=copied is None and kept), shape, emitter)
+    return duplicate(array, shape, emitter, linked=copied is None and kept)
 
 
 def _specialise(old: tuple[Expr, ...], new: tuple[Expr, ...], emitter: Emitter) -> None:
@@ -46,9 +47,12 @@ def _specialise(old: tuple[Expr, ...], new: tuple[Expr, ...], emitter: Emitter) 
             emitter.same_size(mine, other, "RuntimeError", "")
 
 
-def duplicate(array: Array, emitter: Emitter, linked: bool) -> Array:
-    """A copy; `linked`: NumPy may give a view of the same memory instead."""
-    copy = arrays.materialise(array, emitter, "reshape")
+def duplicate(array: Array, shape: tuple[Expr, ...], emitter: Emitter, linked: bool) -> Array:
+    """A copy of the new shape, so that its readers need no divisions: products of it are products of matrices.
+
+    linked: NumPy may give a view of the same memory instead.
+    """
+    copy = arrays.materialise(replace(_rearranged(array, shape, emitter), turned=False), emitter, "reshape")
     source = array.view.buffer if array.view is not None else array.origin
     assert copy.view is not None
     if linked and source is not None:
@@ -57,8 +61,8 @@ def duplicate(array: Array, emitter: Emitter, linked: bool) -> Array:
 
 
 def _rearranged(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
-    old = tuple(emitter.resolve(extent) for extent in array.shape)
-    new = tuple(emitter.resolve(extent) for extent in shape)
+    old = tuple(emitter.spelled(extent) for extent in array.shape)
+    new = tuple(emitter.spelled(extent) for extent in shape)
     result = arrays.remap(array, shape, lambda at: layouts.redistributed(at, new, old))
     return replace(result, before=Regrouped(array, lambda at: layouts.redistributed(at, old, new)))
 
@@ -70,15 +74,17 @@ def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ..
     if len(unknown) > 1:
         raise Unsupported(emitter.span, "ValueError: can only specify one unknown dimension")
     known = [extent_of(item, emitter) for k, item in enumerate(items) if k not in unknown]
-    total, product = arrays.count(array.shape), arrays.count(known)
+    total, product = (emitter.spelled(arrays.count(extents)) for extents in (array.shape, known))
     if not unknown:
+        if poly(total) == poly(product):
+            return tuple(known)
         emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
         return tuple(known)
     message = "cannot reshape array into this shape"
     # Of an empty array nothing tells what is left, not even where it would be a size of the array.
     if not emitter.assure(ix.sub(product, ONE), "ValueError", message):
         emitter.check(Op("gt", (product, ZERO), BOOL), "ValueError", message)
-    remaining = _quotient(array.shape, known)
+    remaining = _quotient(array.shape, known, emitter)
     if remaining is None:
         emitter.check(Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL), "ValueError", message)
         remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
@@ -86,15 +92,19 @@ def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ..
     return tuple(known)
 
 
-def _quotient(shape: tuple[Expr, ...], known: list[Expr]) -> Expr | None:
-    """The product of the extents that are left when `known` are taken away; None if they are not among them."""
-    left = list(shape)
-    for extent in known:
+def _quotient(shape: tuple[Expr, ...], known: list[Expr], emitter: Emitter) -> Expr | None:
+    """The product of the extents that are left when `known` are taken away; None if nothing tells it."""
+    left = [emitter.spelled(extent) for extent in shape]
+    others = []
+    for extent in map(emitter.spelled, known):
         if extent in left:
             left.remove(extent)
         elif not arrays.is_one(extent):
-            return None
-    return arrays.count(left)
+            others.append(extent)
+    if not others:
+        return arrays.count(left)
+    rest = poly(arrays.count(left)).quotient(poly(arrays.count(others)))  # a.reshape(n * m, -1)
+    return None if rest is None else rest.expression()
 
 
 def flattened(array: Array, emitter: Emitter) -> Array:
@@ -156,7 +166,7 @@ def _ravel(call: Bound) -> Value:
     contiguous = layouts.is_contiguous(array, emitter)
     if contiguous:
         return _rearranged(array, shape, emitter)
-    return _rearranged(duplicate(array, emitter, linked=contiguous is None), shape, emitter)
+    return duplicate(array, shape, emitter, linked=contiguous is None)
 
 
 @native(parameters="a order", method="flatten", only={"order": ("'C'", "'F'")})
