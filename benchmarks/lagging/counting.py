@@ -120,6 +120,46 @@ def radix_sort(keys):
     return keys
 
 
+def longest_run(flags):
+    best = 0
+    run = 0
+    for i in range(flags.shape[0]):
+        if flags[i]:
+            run += 1
+            if run > best:
+                best = run
+        else:
+            run = 0
+    return best
+
+
+def collatz_steps(limit):
+    most = 0
+    for start in range(1, limit):
+        number = start
+        steps = 0
+        while number != 1:
+            if number % 2 == 0:
+                number = number // 2
+            else:
+                number = 3 * number + 1
+            steps += 1
+        most = max(most, steps)
+    return most
+
+
+def words(letters):
+    count = 0
+    inside = False
+    for letter in letters:
+        if letter == 32:
+            inside = False
+        elif not inside:
+            inside = True
+            count += 1
+    return count
+
+
 def _particles(rng: np.random.Generator) -> tuple[Any, ...]:
     return rng.random(200_000) * 64, rng.random(200_000) * 64, rng.random(200_000), 64
 
@@ -142,4 +182,7 @@ KERNELS = [
     Kernel("integers", radix_sort, lambda rng: (rng.integers(0, 2**31, 100_000),)),
     Kernel("integers", hash_stream, lambda rng: (42, 200_000)),
     Kernel("histogram", equalise, lambda rng: (rng.integers(0, 256, (600, 800)).astype(np.uint8),)),
+    Kernel("branches", longest_run, lambda rng: (rng.random(1_000_000) < 0.7,)),
+    Kernel("branches", collatz_steps, lambda rng: (20_000,)),
+    Kernel("branches", words, lambda rng: (np.where(rng.random(500_000) < 0.2, 32, rng.integers(97, 123, 500_000)),)),
 ]

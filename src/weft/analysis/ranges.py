@@ -5,6 +5,7 @@ value, and so whether arithmetic on Python integers can leave 64 bits (`fits`): 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
 from weft.ir.index import affine
@@ -263,6 +264,15 @@ def _counted(start: Interval, steps: Interval) -> Interval:
     return Interval(start.low if steps.low >= 0 else _COUNTED.low, start.high if steps.high <= 0 else _COUNTED.high)
 
 
+def _sides(stmt: Stmt) -> list[Stmt]:
+    """k = select(c, a, b) as k = a and k = b: one may be a step, and one that leaves k as it is tells nothing."""
+    value = stmt.value
+    if stmt.reduce is not None or stmt.domain or not isinstance(value, Op) or value.op != "select":
+        return [stmt]
+    sides = [side for arg in value.args[1:] for side in _sides(replace(stmt, value=arg))]
+    return [side for side in sides if not (isinstance(side.value, Read) and side.value.buffer == stmt.buffer)]
+
+
 def _step(stmt: Stmt) -> int | None:
     """c, if the statement is k = k + c and that is a small step."""
     value = stmt.value
@@ -290,10 +300,11 @@ def _visit_node(
     if isinstance(node, Stmt):
         for dim in node.domain:
             env.update(dimension(dim, env))
-        if node.buffer in scalars and (by := _step(node)) is not None:
-            steps[node.buffer] = steps.get(node.buffer, _ZERO).union(Interval(by, by))
-        elif node.buffer in scalars:
-            value = interval(node.value, env) if node.reduce is None else WORD
+        for side in _sides(node) if node.buffer in scalars else ():
+            if (by := _step(side)) is not None:
+                steps[node.buffer] = steps.get(node.buffer, _ZERO).union(Interval(by, by))
+                continue
+            value = interval(side.value, env) if node.reduce is None else WORD
             assigned[node.buffer] = assigned[node.buffer].union(value) if node.buffer in assigned else value
     elif isinstance(node, Alloc) and node.buffer in scalars:
         assigned[node.buffer] = assigned.get(node.buffer, _ZERO).union(_ZERO)

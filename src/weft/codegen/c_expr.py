@@ -7,9 +7,11 @@ between: it is plain signed arithmetic, which compilers vectorise.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Set
 from dataclasses import field
+from fractions import Fraction
 
 from weft.analysis import ranges
 from weft.codegen import c_ops
@@ -198,6 +200,8 @@ class Expressions:
     in_vectors: bool | None = None
     #: What `from_arrays` finds.
     derived: frozenset[str] = frozenset()
+    #: The variable that tells of integers beyond 64 bits.
+    overflow: str = OVERFLOW
 
     def ctype(self, of: ScalarType) -> str:
         return C_TYPE[of.dtype]
@@ -293,7 +297,7 @@ class Expressions:
             if source.is_complex:
                 value, source = c_ops.build("real", source, (value,), self.used), source.real
             if not (source is DType.U64 and ranges.interval(expr.value, self.env).within(ranges.WORD)):
-                return c_ops.cast_checked(value, source, OVERFLOW, self.used)
+                return c_ops.cast_checked(value, source, self.overflow, self.used)
         if self.truncates and source in _WHOLE and expr.of.dtype.is_float and not isinstance(expr.value, (Var, Const)):
             return C.Invoke(self.used.helper("whole", expr.of.dtype), (value,))
         inner = expr.value.value.type.dtype if isinstance(expr.value, Cast) else source
@@ -320,6 +324,8 @@ class Expressions:
         power = self._power(expr, dtype)
         if power is not None:
             return power
+        if expr.of == INT and (line := self._on_line(expr)) is not None:
+            return line
         args = tuple(self.value(arg) for arg in expr.args)
         if (bits := _of_bits(expr)) is not None:
             return C.Convert(C_TYPE[dtype], C.Infix(bits[0], args[0], c_ops.literal(bits[1], dtype)))
@@ -327,13 +333,32 @@ class Expressions:
             if not self.truncates:
                 return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
             return C.Infix("/", *(C.Invoke(self.used.helper("whole", DType.F64), (arg,)) for arg in args))
-        if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
+        return self.applied(expr, args)
+
+    def applied(self, expr: Op, args: tuple[C.CExpr, ...]) -> C.CExpr:
+        """The operation itself, on operands in C."""
+        dtype = expr.args[0].type.dtype
+        if expr.of != INT or dtype is not DType.I64:
             return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak, alone=self._alone(expr))
         if expr.op in c_ops.CHECKED and not self._fits(expr):
-            return c_ops.build_checked(expr.op, args, OVERFLOW, self.used)
+            return c_ops.build_checked(expr.op, args, self.overflow, self.used)
         if expr.op in _RING or expr.op == "neg":
             return _signed(expr.op, args)
         return c_ops.build(expr.op, dtype, args, self.used, weak=True)
+
+    def _on_line(self, expr: Op) -> C.CExpr | None:
+        """3 * x + 1, which may leave 64 bits: x is compared with what it may be at most, beside the arithmetic."""
+        if (found := _line(expr)) is None or self._fits(expr):
+            return None
+        atom, factor, constant = found
+        ends = sorted(Fraction(end - constant, factor) for end in (ranges.WORD.low, ranges.WORD.high))
+        low, high = math.ceil(ends[0]), math.floor(ends[1])
+        if not ranges.WORD.low <= low < high <= ranges.WORD.high:
+            return None
+        numbers = (c_ops.literal(n, DType.I64) for n in (factor, constant, low))
+        span, flag = C.Number(f"{high - low}ULL"), C.Prefix("&", C.Name(self.overflow))
+        name = self.used.helper("line_checked", DType.I64)
+        return C.Invoke(name, (self.value(atom), *numbers, span, flag))
 
     def _alone(self, expr: Op) -> bool:
         """Whether a function is libm's: that of Python's own numbers, and of what one iteration hands to the next.
@@ -468,6 +493,26 @@ class Expressions:
         if isinstance(expr, Cast):
             return self.estimate(expr.value)
         return C.Convert("f64", self.index(expr))
+
+
+def _line(expr: Expr) -> tuple[Expr, int, int] | None:
+    """factor * x + constant, with a factor that is not 1 or -1: the three."""
+    factor, constant = 1, 0
+    while isinstance(expr, Op) and expr.of == INT and expr.op in _RING:
+        left, right = expr.args
+        if isinstance(right, Const):
+            inner, by = left, int(right.value.real)
+        elif isinstance(left, Const) and expr.op != "sub":
+            inner, by = right, int(left.value.real)
+        else:
+            break
+        if expr.op == "mul":
+            factor *= by
+        else:
+            constant += factor * (by if expr.op == "add" else -by)
+        expr = inner
+    wide = any(abs(number) > ranges.WORD.high for number in (factor, constant))
+    return None if abs(factor) < 2 or wide or isinstance(expr, Const) else (expr, factor, constant)
 
 
 def _of_bits(expr: Op) -> tuple[str, int] | None:

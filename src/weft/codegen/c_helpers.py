@@ -114,6 +114,18 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
     "bitcount": Helper(
         "iu", "static inline $t bitcount_$t($t a) { return ($t)__builtin_popcountll(a < 0 ? 0 - ($u)a : ($u)a); }"
     ),
+    # A choice without a jump: gcc makes a branch of most others, and has no way to be told that nobody can guess it.
+    "moved": Helper(
+        "i",
+        """static inline i64 moved_$t(i64 c, i64 a, i64 b) {
+#if defined(__x86_64__)
+  __asm__("test %1,%1\\n\\tcmovne %2,%0" : "+r"(b) : "r"(c), "r"(a) : "cc");
+  return b;
+#else
+  return b ^ ((a ^ b) & -(i64)(c != 0));
+#endif
+}""",
+    ),
     # Python rounds a quotient of integers once. Beyond 53 bits: its first 64 bits or more, the last one set if anything
     # is left over, so that the conversion rounds as it would the true quotient.
     "ratio": Helper(
@@ -172,6 +184,14 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
   i64 r;
   *o |= __builtin_mul_overflow(a, b, &r);
   return r;
+}""",
+    ),
+    # factor * a + constant, if a is in [low, low + span]
+    "line_checked": Helper(
+        "i",
+        """static inline i64 line_checked_i64(i64 a, i64 factor, i64 constant, i64 low, u64 span, i64 *o) {
+  *o |= (u64)a - (u64)low > span;
+  return (i64)((u64)a * (u64)factor + (u64)constant);
 }""",
     ),
     "neg_checked": Helper(

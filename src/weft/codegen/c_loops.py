@@ -26,6 +26,7 @@ from weft.ir.program import (
     Block,
     Break,
     Call,
+    If,
     Library,
     Loop,
     LoopKind,
@@ -453,6 +454,8 @@ class Loops(Memory):
         if node.brief:
             return [C.Forever((*prelude, stop, *body))]
         head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
+        if _of_variables(node):
+            return self._tight(prelude, stop, body)
         if OVERFLOW in C.free_names((*prelude, stop, *body)):
             # A number that wrapped might keep the loop going for ever.
             head.append(C.IfElse(C.Name(OVERFLOW), (C.Jump(f"goto {DONE}"),)))
@@ -462,7 +465,7 @@ class Loops(Memory):
 
     def _tight(self, prelude: C.CBlock, stop: C.CStmt, body: C.CBlock) -> list[C.CStmt]:
         """A loop of simple statements in pieces: between two looks for Ctrl-C nothing is called, and all stays in
-        registers.
+        registers.  A number that wrapped is noticed with them.
         """
         out: list[C.CStmt] = []
         left = self.variable("i64", "left", C.number(POLL_ITERATIONS), out)
@@ -470,7 +473,8 @@ class Loops(Memory):
         inner = C.Forever((*prelude, stop, *body, count, C.IfElse(C.Prefix("!", left), (C.Jump("break"),))))
         passed = self._tick(C.Infix("-", C.number(POLL_ITERATIONS + 1), left))
         ended = C.IfElse(left, (C.Jump("break"),))
-        return [C.Forever((*self.poll(), *out, inner, passed, ended))]
+        wrapped = [C.IfElse(C.Name(OVERFLOW), (C.Jump(f"goto {DONE}"),))] if OVERFLOW in C.free_names((inner,)) else []
+        return [C.Forever((*self.poll(), *wrapped, *out, inner, passed, ended))]
 
     def _extreme(self, stmt: Stmt) -> list[C.CStmt]:
         """s = minimum(s, e)  -->  x = e; s = x < s ? x : s; nan |= x != x, a form that vectorises."""
@@ -490,6 +494,14 @@ class Loops(Memory):
         if flag:
             out.append(C.Assign(C.Name(flag), C.Infix("!=", x, x), "|="))
         return [C.Scope(tuple(out))]
+
+
+def _of_variables(node: While) -> bool:
+    """Whether a loop only sets variables from variables: a number that wrapped harms nothing in memory."""
+    inner = [*walk(node.prelude), *walk(node.body)]
+    if not all(isinstance(n, If) or (isinstance(n, Stmt) and not n.domain and not n.index) for n in inner):
+        return False
+    return not any(read.index for n in (node, *inner) for expr in node_exprs(n) for read in reads(expr))
 
 
 def _by_length(loop: C.CStmt) -> C.CStmt:

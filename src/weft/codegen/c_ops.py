@@ -185,7 +185,7 @@ CHECKED: dict[str, str] = {
 }
 
 #: Those of them that vectors can do.
-CHECKED_IN_VECTORS = frozenset(f"{op}_checked_i64" for op in ("add", "sub", "neg"))
+CHECKED_IN_VECTORS = frozenset(f"{op}_checked_i64" for op in ("add", "sub", "neg", "line"))
 
 _WEAK_MEANING: dict[tuple[str, str], Meaning] = {("truediv", "c"): Helper("pydiv")}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from weft.analysis.scopes import Path, hands_over
-from weft.codegen import c_call, c_checked, c_invoke, c_library, c_tasks
+from weft.codegen import c_call, c_checked, c_choices, c_invoke, c_library, c_tasks
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
 from weft.codegen.c_frame import DONE, GUARD, RAISE, RESULTS, STATUS, WORDS
@@ -44,6 +44,8 @@ from weft.records import dataclass
 @dataclass
 class Statements(Parallel):
     """Every kind of node."""
+
+    around: Node | None = None  # the nearest loop
 
     def block(self, nodes: Block, path: Path) -> C.CBlock:
         """A block; variables that live in it are declared at its head."""
@@ -82,13 +84,15 @@ class Statements(Parallel):
     def _plain_node(self, node: Node, path: Path) -> list[C.CStmt]:
         if not isinstance(node, (Loop, While)):
             return self._single(node, path)
-        around = self.expressions.in_vectors
+        around, loop, self.around = self.expressions.in_vectors, self.around, node
         self.expressions.in_vectors = isinstance(node, Loop) and node.kind in (LoopKind.VECTOR, LoopKind.PARALLEL)
         out = self._single(node, path)
-        self.expressions.in_vectors = around
+        self.expressions.in_vectors, self.around = around, loop
         return out
 
     def _single(self, node: Node, path: Path) -> list[C.CStmt]:
+        if isinstance(node, (Stmt, If)) and (moved := c_choices.emitted(node, self, self.around)) is not None:
+            return moved
         if isinstance(node, Stmt):
             return self._stmt(node)
         if isinstance(node, Check):
