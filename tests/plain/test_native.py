@@ -282,14 +282,16 @@ def test_a_dict_is_changed_as_cpython_changes_it(kind: str) -> None:
 # --- everything once more, with a collection at every allocation -------------------------------------------------------
 
 
-def test_nothing_is_lost_when_memory_is_collected_all_the_time() -> None:
-    """The tests of this folder again, in a process that collects at every 7th allocation."""
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_nothing_is_lost_when_memory_is_collected_all_the_time(every: int) -> None:
+    """The tests of this folder again, a sample of them or all, in a process that collects at every 7th allocation."""
     if os.environ.get("WEFT_PLAIN_GC"):
         pytest.skip("is that process")
     here = Path(__file__).parent
     environment = {**os.environ, "WEFT_PLAIN_GC": "7"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "0", str(here)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, cwd=here.parent.parent)
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-n", "0", "--every", str(every)]
+    command = [sys.executable, "-m", "pytest", *options, str(here)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900, cwd=here.parent.parent)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 
