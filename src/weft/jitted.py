@@ -250,11 +250,12 @@ class Jitted(_Base):
                 if opened:
                     self._by_value |= opened
                     return self._extend(values)
-                if plainly.takes_refused(self, values, problem):
+                taken = plainly.takes_refused(self, values, problem)
+                if not known:  # then the next process asks the other compiler at once
+                    recalled.remember(self, stored, values, problem)
+                if taken:
                     return False
                 self._refused[key] = problem
-                if not known:
-                    recalled.remember(self, stored, values, problem)
                 return self._refuse(problem)
             except Exception as trouble:
                 if net.is_meant(trouble, self.options):

@@ -8,6 +8,7 @@ import inspect
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from benchmarks import kernels
 from benchmarks.apps import registry as applications
+from tests.apps.kernels import FAMILIES
 from tests.fuzz import machines
 from tests.fuzz.affine import affine_programs
 from tests.fuzz.generator import RandomProgram, programs
@@ -61,6 +63,20 @@ def test_kernels(name: str) -> None:
             expected = outcome(getattr(ours, form), arguments)
             assert expected[0][0] == "returned"
             assert outcome(getattr(core, form), arguments) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
+def test_kernels_of_the_tests(family: ModuleType) -> None:
+    ours, core = twins(inspect.getsource(family), family.__name__.replace(".", "_"))
+    compared = 0
+    for kernel, reduced in zip(ours.KERNELS, core.KERNELS):
+        for form, function in kernel.forms.items():
+            size = kernel.small[-1]
+            expected = outcome(function, kernel.arguments(form, size))
+            assert expected[0][0] == "returned"
+            assert outcome(reduced.forms[form], reduced.arguments(form, size)) == expected, (kernel.name, form)
+            compared += 1
+    assert compared > 5
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

@@ -371,3 +371,36 @@ def test_a_second_process_does_not_load_the_compiler(tmp_path: Path) -> None:
     assert run(other) == ["True", "True"]
     assert run(other) == ["True", "False"]
     assert run(once) == ["True", "False"]
+
+
+REFUSED = """
+import random, sys
+import weft
+
+@weft.jit(fallback="error")
+def near(n):
+    random.seed(5)
+    inside = 0
+    for _ in range(n):
+        if random.random() < LIMIT:
+            inside += 1
+    return inside
+
+LIMIT = float(sys.argv[1])
+print(near(40) == near.py_func(40), "weft.frontend.builder" in sys.modules, "weft.plain.infer" in sys.modules)
+"""
+
+
+def test_what_the_compiler_of_arrays_refused_is_not_asked_of_it_again(tmp_path: Path) -> None:
+    """Its refusal is kept as well as the version of plain Python that took the function instead."""
+    (tmp_path / "app.py").write_text(REFUSED)
+
+    def run(limit: str) -> list[str]:
+        command = [sys.executable, "app.py", limit]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert run("0.5") == ["True", "True", "True"]
+    assert run("0.5") == ["True", "False", "False"]
+    assert run("0.75")[:2] == ["True", "True"]
