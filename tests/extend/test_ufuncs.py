@@ -255,3 +255,114 @@ def test_generalised_products_and_refusals() -> None:
 
 def _one(x):
     return None
+
+
+@weft.vectorize
+def clipped(x, t):
+    if x > t:
+        return x - t
+    if x < -t:
+        return x + t
+    return 0.0
+
+
+@weft.vectorize(["float64(float64, float64)", "float32(float32, float32)", "ll->l"])
+def typed_clipped(x, t):
+    return x - t if x > t else x * 0
+
+
+@weft.vectorize
+def largest(x):
+    """What means something else of an array than of its elements."""
+    return np.max(x) + np.sum(x)
+
+
+@weft.vectorize
+def both(x):
+    return x + 1, x > 2
+
+
+@weft.guvectorize(["void(float64[:], int64, float64[:])"], "(n),()->(n)")
+def turned(x, k, y):
+    n = x.shape[0]
+    for i in range(n):
+        y[i] = x[(i + k) % n]
+
+
+@weft.guvectorize(["void(float64[:], float64[:], float64[:])"], "(n)->(),()")
+def bounds(x, low, high):
+    low[0] = high[0] = x[0]
+    for value in x:
+        low[0] = min(low[0], value)
+        high[0] = max(high[0], value)
+
+
+@weft.guvectorize(["void(float64[:,:], float64[:], float64[:])"], "(m,n),(n)->(m)")
+def applied(a, x, y):
+    for i in range(a.shape[0]):
+        y[i] = 0.0
+        for j in range(a.shape[1]):
+            y[i] += a[i, j] * x[j]
+
+
+ROWS = np.random.default_rng(3).random((4, 5)) - 0.5
+INSIDE = {
+    "arrays": (lambda a, b: clipped(a, b), [(ROWS, 0.2), (ROWS, ROWS[0]), (ROWS[:, :1], ROWS[:1]), (ROWS.T, 0.1)]),
+    "types": (
+        lambda a, b: clipped(a, b),
+        [(ROWS.astype("f"), 0.1), (np.float32(1), 0.5), (2.0, 1), (True, 1.5), (np.zeros((0, 3)), 1.0)],
+    ),
+    "typed": (
+        lambda a, b: typed_clipped(a, b) * 2,
+        [(ROWS, 0.2), (ROWS.astype("f"), np.float32(0.2)), (np.arange(5), 2), (np.arange(5, dtype="i1"), 0.5), (3, 1)],
+    ),
+    "elements": (lambda a, b: largest(a) + largest(b), [(ROWS, ROWS[0]), (1.0, 2.0)]),
+    "several": (lambda a, b: both(a), [(ROWS, 0), (3, 0)]),
+    "fused": (lambda a, b: (clipped(a + 1, b) * 2).max(), [(ROWS, 0.2)]),
+    "generalised": (lambda a, b: turned(a, b) + 1, [(ROWS, 2), (ROWS, np.array([0, 1, 2, 3])), (ROWS[0], 3)]),
+    "outputs": (lambda a, b: bounds(a * b), [(ROWS, 2.0), (ROWS[1], 1.0), (ROWS.T[::2], 1.0)]),
+    "matrices": (lambda a, b: applied(a, b), [(ROWS, ROWS[0]), (np.stack([ROWS, ROWS + 1]), ROWS[:2])]),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_calls_in_compiled_functions_are_native(name: str) -> None:
+    function, calls = INSIDE[name]
+    compiled = weft.jit(fallback="error")(function)
+    for arguments in calls:
+        found, wanted = compiled(*arguments), function(*arguments)
+        assert type(found) is type(wanted)
+        for one, other in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, wanted)), strict=True):
+            assert type(one) is type(other) and one.dtype == other.dtype and one.shape == other.shape, arguments
+            np.testing.assert_array_equal(one, other)
+
+
+def test_mistakes_in_compiled_functions_are_numpys() -> None:
+    @weft.vectorize
+    def root(x):
+        return math.sqrt(x)
+
+    for function, arguments, words in (
+        (lambda a, b: applied(a, b), (ROWS, ROWS[:, 0]), "mismatch"),
+        (lambda a, b: clipped(a, b), (ROWS, ROWS[:, 0]), "broadcast"),
+        (lambda a, b: root(a), (ROWS, 0), "math domain error|expected a nonnegative"),
+    ):
+        for each in (function, weft.jit(fallback="silent")(function)):
+            with pytest.raises(ValueError, match=words):
+                each(*arguments)
+
+
+def test_dtypes_and_signatures_choose_the_loop(lazy: Vectorized) -> None:
+    @weft.vectorize
+    def add(a, b):
+        return a + b
+
+    for of in (np.float32, np.complex128):
+        assert add(X, Y, dtype=of).dtype == of
+        np.testing.assert_array_equal(add.reduce(X, dtype=of), np.add.reduce(X, dtype=of))
+        assert add.outer(X, Y, dtype=of).dtype == add.accumulate(X, dtype=of).dtype == of
+    assert add(X, Y, signature="ff->f").dtype == add(X, Y, signature=(np.float32,) * 3).dtype == np.float32
+    small = np.arange(5, dtype=np.int8)
+    assert add.reduce(small) == 10 and add.reduce(small).dtype == np.int8
+    with pytest.raises(TypeError, match="Cannot cast"):
+        add(X, Y, dtype=np.int64)

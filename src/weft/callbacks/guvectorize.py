@@ -20,7 +20,7 @@ import numpy as np
 
 from weft import pipeline
 from weft.analysis.scopes import written_params
-from weft.callbacks import loading, ufuncs
+from weft.callbacks import inside, loading, ufuncs
 from weft.callbacks.shims import c_type
 from weft.callbacks.signatures import Loop, dtype_of, loops_of, ranks_of
 from weft.callbacks.vectorize import address_of, narrowness, parameters_of
@@ -79,7 +79,11 @@ def guvectorize(signatures: Any, layout: str, **options: Any) -> Callable[[Any],
             raise TypeError(f"{plain.__name__}() needs {len(core.operands)} parameters for the layout {core.text}")
         loops = [_types(signature, core) for signature in signatures]
         made = [_loop(plain, loop, core, chosen) for loop in sorted(loops, key=lambda found: narrowness(found.types))]
-        return ufuncs.ufunc(made, plain.__name__, plain.__doc__, None, core.text)
+        ufunc = ufuncs.ufunc(made, plain.__name__, plain.__doc__, None, core.text)
+        if any(loop.cells for loop in loops):  # a number of the call is an array of the function
+            return ufunc
+        name, types = plain.__name__, inside.resolved(ufunc)
+        return inside.note(ufunc, inside.Made(name, plain, core.inputs, core.operands, types, fills=True))
 
     return decorate
 

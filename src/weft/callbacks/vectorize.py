@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from weft import pipeline
-from weft.callbacks import loading, scalar, shims, ufuncs
+from weft.callbacks import inside, loading, scalar, shims, ufuncs
 from weft.callbacks import plain as plain_form
 from weft.callbacks.signatures import Loop, dtype_of, loops_of
 from weft.codegen.binding import layout
@@ -50,10 +50,14 @@ def vectorize(function: Any = None, /, signatures: Any = None, *, identity: Any 
             raise TypeError(f"weft.vectorize needs a Python function, not {type(target).__name__}")
         if plain_form.is_needed():
             return plain_form.PlainUfunc(plain, len(parameters_of(plain)), sorted(asked or (), key=narrowness))
+        count = len(parameters_of(plain))
         if asked is None:
-            return Vectorized(plain, identity, chosen)
+            lazy = Vectorized(plain, identity, chosen)
+            return inside.note(lazy, inside.Made(plain.__name__, plain, count, ((),) * count, lazy.types_for))
         made = [compiled_loop(plain, loop, chosen) for loop in sorted(asked, key=narrowness)]
-        return ufuncs.ufunc(made, plain.__name__, plain.__doc__, identity)
+        ufunc = ufuncs.ufunc(made, plain.__name__, plain.__doc__, identity)
+        cores = ((),) * ufunc.nargs
+        return inside.note(ufunc, inside.Made(plain.__name__, plain, count, cores, inside.resolved(ufunc)))
 
     return decorate if function is None else decorate(function)
 
@@ -174,6 +178,7 @@ class Vectorized:
         self.options = options
         self._loops: dict[tuple[DType, ...], Any] = {}
         self._quick: dict[tuple[Any, ...], Any] = {}  # by dtypes, or classes of what has none
+        self._results: dict[tuple[DType, ...], tuple[DType, ...]] = {}
         self._lock = Lock()
 
     @property
@@ -203,6 +208,17 @@ class Vectorized:
                 found = self._loops[key] = ufuncs.ufunc([made], name, doc, self.identity)
         return found
 
+    def types_for(self, given: Sequence[Any]) -> tuple[tuple[DType, ...], tuple[DType, ...]]:
+        """The types of the loop for operands of these dtypes (types, of Python's own numbers), and of its results."""
+        strong = [kind for kind in given if not isinstance(kind, type)]
+        kinds = [np.result_type(kind(1), *strong) if isinstance(kind, type) else kind for kind in given]
+        key = tuple(map(dtype_of, kinds))
+        if key not in self._results:
+            specs = [ScalarSpec(ScalarType(dtype)) for dtype in key]
+            options = Options(parallel=False, fp=self.options.fp, cache=self.options.cache)
+            self._results[key] = scalar.result_types(scalar.scalar_kernel(load(self.py_func), specs, options))
+        return key, self._results[key]
+
     def _for(self, values: Sequence[Any], dtype: Any = None) -> Any:
         """The ufunc for these arguments; Python's numbers take the type of the arrays beside them."""
         if dtype is not None:
@@ -229,24 +245,32 @@ class Vectorized:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) < self.nin:
             raise TypeError(f"{self.py_func.__name__}() takes {self.nin} arguments, {len(args)} were given")
-        dtype = kwargs.pop("dtype", None)
-        return self._for(args[: self.nin], dtype)(*args, **kwargs)
+        asked = kwargs.get("signature", kwargs.get("sig"))
+        if asked is not None and not isinstance(asked, str):
+            asked = None if None in asked[: self.nin] else [*asked[: self.nin]]
+        if asked is not None:
+            given = asked.split("->")[0] if isinstance(asked, str) else asked
+            return self.loop(*given)(*args, **kwargs)
+        return self._for(args[: self.nin], kwargs.get("dtype"))(*args, **kwargs)
 
     def reduce(self, array: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """As `np.add.reduce`."""
-        return self._for((array, array), dtype).reduce(array, *args, **kwargs)
+        loop = self._for((array, array), dtype)
+        return loop.reduce(array, *args, dtype=dtype or _own_type(loop), **kwargs)
 
     def accumulate(self, array: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """As `np.add.accumulate`."""
-        return self._for((array, array), dtype).accumulate(array, *args, **kwargs)
+        loop = self._for((array, array), dtype)
+        return loop.accumulate(array, *args, dtype=dtype or _own_type(loop), **kwargs)
 
     def reduceat(self, array: Any, indices: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """As `np.add.reduceat`."""
-        return self._for((array, array), dtype).reduceat(array, indices, *args, **kwargs)
+        loop = self._for((array, array), dtype)
+        return loop.reduceat(array, indices, *args, dtype=dtype or _own_type(loop), **kwargs)
 
     def outer(self, left: Any, right: Any, **kwargs: Any) -> Any:
         """As `np.add.outer`."""
-        return self._for((left, right), kwargs.pop("dtype", None)).outer(left, right, **kwargs)
+        return self._for((left, right), kwargs.get("dtype")).outer(left, right, **kwargs)
 
     def at(self, array: Any, indices: Any, *others: Any) -> None:
         """As `np.add.at`."""
@@ -257,6 +281,12 @@ class Vectorized:
 
     def __repr__(self) -> str:
         return f"<weft.vectorize {self.py_func.__qualname__}, {len(self._loops)} loops>"
+
+
+def _own_type(loop: Any) -> str | None:
+    """The type that a loop reduces in: NumPy would take a wider one for small integers, if it is called "add"."""
+    types = loop.types[0]
+    return types[-1] if set(types) == {*types[-1:], "-", ">"} else None
 
 
 def _is_weak(value: Any) -> bool:
