@@ -106,6 +106,18 @@ REDUCED_IN_ANY_ORDER = """
     for j4 in m - 2 .. 0 step -1:
       b[i2, j4] = t[i2, j4] + b[i2, j4 + 1] * 0.25_f64
 """
+SHORT_ROWS = """
+  parallel i in 0 .. n:
+    s = -1000.0_f64
+    vector j in 0 .. 3 reducing s by maximum:
+      s = maximum(s, a[i, j])
+    q = 0.0_f64
+    vector j2 in 0 .. 3 reducing q by add:
+      q = q + exp(a[i, j2] - s)
+    c[i] = s + log(q)
+    vector j3 in 0 .. 3:
+      b[i, j3] = exp(a[i, j3] - c[i])
+"""
 ACROSS = """
   alloc t
   parallel j in 0 .. m:
@@ -146,6 +158,7 @@ BODIES = {
     "ordered outside": ORDERED_OUTSIDE,
     "in strips": IN_STRIPS,
     "branch of all": BRANCH_OF_ALL,
+    "short rows": SHORT_ROWS,
 }
 
 
@@ -253,6 +266,20 @@ def test_refused(body: str, reason: str) -> None:
     context = PassContext()
     assert lanes.run(before, context) is before
     assert reason in context.log[0].message
+
+
+def test_short_rows_go_side_by_side_where_a_function_takes_long() -> None:
+    assert widths(widened(program(SHORT_ROWS))) == [lanes.ALONG]
+    inner = [node for node in walk(widened(program(SHORT_ROWS)).body) if isinstance(node, Loop)]
+    assert not any(node.accumulators for node in inner if node.kind is LoopKind.SEQUENTIAL)
+    for other in (
+        SHORT_ROWS.replace("exp(", "abs(").replace("log(", "abs("),  # cheap
+        SHORT_ROWS.replace(".. 3", ".. m"),  # of any length
+        SHORT_ROWS.replace(".. 3", f".. {lanes.SHORT + 1}"),  # vectors of their own
+        SHORT_ROWS.replace("j3 in 0 .. 3", "j3 in 0 .. m"),
+    ):
+        before = program(other)
+        assert lanes.run(before, PassContext(Options())) is before
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,11 @@ A recurrence waits for the result before it; eight of them hide that, and share 
 iterations go together, so that their rows stay in the first cache; where it runs along i, many.  Iterations of a
 PARALLEL loop share nothing, so that any order of their statements gives the same bits.
 
+    parallel i: for j in 0 .. 3: b[i, j] = exp(a[i, j])   -->   parallel block: for j in 0 .. 3: vector i: b[i, j] = ...
+
+Rows of a few elements (points in the plane, classes of a mixture) are no vectors, and a function of each takes long:
+they go side by side as well.
+
 Loops that follow each other become one, and an array that each iteration of it fills before it reads it, and nobody
 reads later, becomes a block of its own for each thread, with the iterations side by side in memory.
 """
@@ -22,6 +27,7 @@ from dataclasses import replace
 from weft.analysis import cost
 from weft.analysis.choices import is_short_otherwise
 from weft.analysis.coverage import is_covered, own_axis
+from weft.analysis.effects import operation_cost
 from weft.analysis.first import first_access
 from weft.analysis.sweeps import without_strips
 from weft.ir import index as affine_index
@@ -42,6 +48,7 @@ from weft.ir.walk import (
     reads,
     rewrite,
     sub_blocks,
+    subexpressions,
     substitute,
     walk,
 )
@@ -65,6 +72,9 @@ HELD = 32
 # Fewer iterations than this follow each other where memory runs across them; where it runs along them, a single one.
 LEAST = 32
 LEAST_ALONG = 2
+# Rows of at most so many elements are no vectors of their own, if an operation of at least this cost is done there.
+SHORT = 7
+DEAR = 20
 # More loops than these are not looked at together.
 MOST_NODES = 16
 # Reductions that give the same in any order.
@@ -298,6 +308,26 @@ def _is_recurrence(node: Node) -> bool:
     return not any(isinstance(inner, Loop) for inner in walk(node.body))
 
 
+def has_short_rows(loop: Loop) -> bool:
+    """Whether all loops inside are over a few elements, and take long for each."""
+    inner = [node for node in walk(loop.body) if isinstance(node, Loop)]
+    return bool(inner) and all(map(_is_short, inner)) and any(_is_dear(node) for each in inner for node in each.body)
+
+
+def _is_short(node: Node) -> bool:
+    """Whether a node is a loop over a few elements, whatever the sizes."""
+    if not isinstance(node, Loop) or not isinstance(node.dim, Dim) or node.dim.step != 1:
+        return False
+    extent = cost.constant_extent(node.dim)
+    return node.kind is not LoopKind.PARALLEL and extent is not None and 1 < extent <= SHORT
+
+
+def _is_dear(node: Node) -> bool:
+    """Whether a node has a function in it that vectors speed up."""
+    parts = (part for expr in node_exprs(node) for part in subexpressions(expr) if isinstance(part, Op))
+    return any(part.type.dtype.kind == "f" and operation_cost(part) >= DEAR for part in parts)
+
+
 def turned_inside_out(loop: Loop, program: Program, outside: _Outside) -> Loop | str:
     """for j: { parallel i: A;  vector i: B }   -->   parallel i: for j: { A;  B },  or why not."""
     if not isinstance(loop.dim, Dim) or loop.kind is not LoopKind.SEQUENTIAL or not loop.body:
@@ -334,7 +364,7 @@ def why_not(loop: Loop) -> str | None:
         return "the loop does not count up by one"
     if any(True for bound in (dim.lo, dim.hi) for _ in reads(bound)):
         return "its length is read from memory"
-    if not has_recurrence(loop):
+    if not has_recurrence(loop) and not has_short_rows(loop):
         return "no loop in order inside it"
     return _why_not_together(loop.body, dim.var, buffers_written(loop))
 
@@ -354,6 +384,8 @@ def plan_of(group: Group, table: dict[str, Buffer], held: set[str]) -> Plan:
     written = buffers_written(group.loop)
     own = {name: own_axis(group.loop.body, name, group.dim.var) for name in sorted(held & written)}
     kept = {name: axis for name, axis in own.items() if axis is not None}
+    if not has_recurrence(group.loop):
+        return Plan(group, ALONG, kept)
     recurrences = tuple(node for node in walk(group.loop.body) if _is_recurrence(node))
     across = any(
         axis != _adjacent(table[name])
@@ -386,7 +418,8 @@ def _why_not_together(block: Block, lane: str, written: set[str]) -> str | None:
             dim = node.dim
             if not isinstance(dim, Dim) or not all(_uniform(e, lane, written) for e in (dim.lo, dim.hi)):
                 return "loops of different lengths"
-            if node.kind is LoopKind.PARALLEL or not all(each.op in _UNORDERED for each in node.accumulators):
+            split = not all(each.op in _UNORDERED for each in node.accumulators)
+            if node.kind is LoopKind.PARALLEL or (split and not _is_short(node)):
                 return "a sum inside that is split already"
             inner = node.body
         else:
@@ -478,6 +511,7 @@ class _Writer:
             pending = []
             # A variable that is reduced has an element for each lane by now: its loop goes in order, with all lanes.
             alone = isinstance(node, Loop) and node.kind is LoopKind.VECTOR and not node.accumulators
+            alone = alone and not _is_short(node)
             if alone and isinstance(node, Loop) and not self._better(node):
                 nodes.append(Loop(self.lanes, (node,), span=node.span))
             elif isinstance(node, Loop):
