@@ -75,6 +75,35 @@ def test_room_for_a_list_that_grows_is_no_cost_of_a_line() -> None:
     assert tested.state == "native"
 
 
+@pytest.mark.native
+@pytest.mark.usefixtures("array_compiler_only")
+def test_how_a_table_is_cleared_is_not_how_its_line_runs() -> None:
+    """Searches are loops that nobody has written: neither their vectors nor their obstacles are those of the line."""
+
+    @weft.jit(fallback="error")
+    def counted(a: Any) -> Any:
+        found: Any = {}
+        out = np.zeros(len(a))
+        for i in range(len(a)):
+            found[a[i]] = found.get(a[i], 0) + 1
+        for i in range(len(a)):
+            out[i] = found[a[i]]
+        k = 0
+        while k < 3:
+            out[:] = out[:] + 1.0
+            k += 1
+        return out
+
+    counted(np.array([1, 2, 2]))
+    explained = counted.explain()
+    lines = {line.text.strip(): line for line in explained.lines}
+    put, read = lines["found[a[i]] = found.get(a[i], 0) + 1"], lines["out[i] = found[a[i]]"]
+    assert put.state == "native" and not {"vectorised", "parallel"} & set(put.traits)
+    assert "parallel" in read.traits
+    assert "vectorised" in lines["out[:] = out[:] + 1.0"].traits
+    assert not [note for line in (put, read) for note in line.notes if "while" in note.message or "_" in note.message]
+
+
 def test_a_refused_function_is_never_told_to_be_called(tmp_path: Any) -> None:
     (tmp_path / "a.txt").write_text("x")
     made = weft.jit(_reads, fallback="silent")

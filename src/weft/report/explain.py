@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 
 from weft.errors import Span
 from weft.ir.expr import Cast, Op, Read, Reduce
-from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt
+from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt, While
 from weft.ir.routines import ROUTINES
 from weft.ir.walk import levels, node_exprs, sub_blocks, subexpressions, walk
 from weft.records import dataclass
@@ -302,9 +302,11 @@ def _note_shares(
 
 def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
     lowered = version.program_lowered or version.program_optimised
+    searching: set[int] = set()
     if lowered is not None:
         user_loops = _loop_variables(version.program_optimised or lowered)
-        _walk_lowered(lowered.body, (), user_loops, source.file, facts)
+        searching = _searching(lowered, source)
+        _walk_lowered(lowered.body, (), user_loops, searching, source.file, facts)
         _find_merged(version.program_built, lowered, source.file, facts)
     for number in getattr(version, "native_lines", ()):  # of a version that has no program: plain Python
         if number in facts:
@@ -312,6 +314,8 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
     for remark in version.remarks:
         if remark.message.startswith("fused with line"):
             continue  # the lowered program has said so already
+        if remark.span.line in searching and not remark.remedy and remark.span.file == source.file:
+            continue  # about loops that nobody has written: a person can do nothing about them
         kind: Literal["done", "missed"] = "missed" if remark.kind == "missed" else "done"
         note = Note(kind, remark.message, remark.remedy, remark.pass_name)
         at = facts.get(remark.span.line) if remark.span.file == source.file else None
@@ -366,8 +370,23 @@ def _lines_of(span: Span, file: str) -> Iterator[int]:
         yield span.line
 
 
+def _searching(program: Program, source: FunctionSource) -> set[int]:
+    """Lines that look something up in a dict, a set or a heap: they have `while` loops that the source has not.
+
+    Beside such a search a line may clear or copy its table in vectors, or on threads, which is not what it does.
+    """
+    written = {node.lineno + source.first_line - 1 for node in _statements(source) if isinstance(node, ast.While)}
+    found = (node.span for node in walk(program.body) if isinstance(node, While))
+    return {number for span in found for number in _lines_of(span, source.file)} - written
+
+
 def _walk_lowered(
-    block: Block, loops: tuple[Loop, ...], user_loops: set[str], file: str, facts: dict[int, _Facts]
+    block: Block,
+    loops: tuple[Loop, ...],
+    user_loops: set[str],
+    searching: set[int],
+    file: str,
+    facts: dict[int, _Facts],
 ) -> None:
     """Note for each statement which loops stand around it; lines that share a loop the compiler made are fused."""
     for node in block:
@@ -380,7 +399,8 @@ def _walk_lowered(
             _note_fusion(node, file, facts)
         for number in _lines_of(node.span, file):
             if number in facts:
-                _note_node(node, inner, facts[number])
+                around = [loop for loop in inner if loop.span.line != number] if number in searching else inner
+                _note_node(node, around, facts[number])
                 facts[number].kept |= isinstance(node, Loop) and node.dim.var in user_loops
         if isinstance(node, (Stmt, Call, Library)):
             for number in _expression_lines(node, file) - {node.span.line}:
@@ -388,7 +408,7 @@ def _walk_lowered(
                     facts[number].inside.add(node.span.line)
                     _note_node(node, inner, facts[number])
         for body in sub_blocks(node):
-            _walk_lowered(body, inner, user_loops, file, facts)
+            _walk_lowered(body, inner, user_loops, searching, file, facts)
 
 
 def _made(loops: Iterable[Loop], user_loops: set[str]) -> bool:
@@ -406,7 +426,7 @@ def _expression_lines(node: Node, file: str) -> set[int]:
     }
 
 
-def _note_node(node: Node, loops: tuple[Loop, ...], fact: _Facts) -> None:
+def _note_node(node: Node, loops: Sequence[Loop], fact: _Facts) -> None:
     fact.native = True
     if isinstance(node, (Call, Library)):
         name = node.routine if isinstance(node, Call) else f"{node.routine} ({ROUTINES[node.routine].library})"
