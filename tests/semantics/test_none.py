@@ -291,3 +291,20 @@ def first_of_two(xs):
 def test_tuple_from_inside_a_loop_of_a_function():
     want = first_of_two([5, 3, 8])
     assert repr(want) == repr(weft.jit(first_of_two, fallback="error")([5, 3, 8]))
+
+
+def known(rows):
+    total = 0
+    for row in rows:
+        for x in row:
+            if x is not None:
+                total += x
+    return total
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [None, 3]], [[1, 2.5], [3, 4]], [[True, 2], [3, 4]], [[1, 2], [3.0, None]]])
+def test_a_list_of_numbers_that_are_not_alike_has_no_version_that_never_fits(rows):
+    compiled = weft.jit(known)
+    for _ in range(4):
+        assert repr(compiled(copy.deepcopy(rows))) == repr(known(rows))
+    assert compiled.signatures and all(" | " in signature for signature in compiled.signatures)

@@ -137,9 +137,67 @@ def carried(n):
     return p.x, p.y
 
 
+class Scaler:
+    def __init__(self, times=1.0):
+        self.times = times
+
+    def fit(self, x):
+        self.mean = x.mean(axis=0)
+        self.count = len(x)
+        return self
+
+    def transform(self, x):
+        return (x - self.mean) * self.times
+
+
+def fitted(x):
+    scaler = Scaler(2.0).fit(x)
+    return scaler.transform(x), scaler.mean, scaler.count
+
+
+def fitted_in_a_loop(x):
+    total = 0.0
+    for i in range(3):
+        scaler = Scaler(i)
+        scaler.fit(x + i)
+        total += scaler.mean[0] * scaler.count
+    return total
+
+
+def fitted_on_some_paths(x):
+    scaler = Scaler()
+    if x[0, 0] > 0:
+        scaler.fit(x)
+    return scaler.count if x[0, 0] > 0 else -1
+
+
+def fitted_until_an_error(x):
+    scaler, n = Scaler(), len(x)
+    try:
+        scaler.first = 1
+        scaler.second = 1 // (n - n)
+        scaler.third = 3
+    except ZeroDivisionError:
+        scaler.second = -1
+    return scaler.first, scaler.second, hasattr(scaler, "third")
+
+
+def set_by_some_iterations(x):
+    scaler = Scaler()
+    for i in range(len(x)):
+        scaler.last = x[i, 0]
+    return scaler.last
+
+
+MATRIX = np.arange(12.0).reshape(4, 3)
+
+
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
+        (fitted, MATRIX**1.5),
+        (fitted, np.ones((2, 2))),
+        (fitted_in_a_loop, MATRIX),
         (shared, 4),
         (accumulated, 5),
         (vectors, np.random.default_rng(0).random(6)),
@@ -160,3 +218,14 @@ def test_a_frozen_object_does_not_change():
 
 def test_an_object_that_a_loop_replaces_is_left_to_python():
     assert weft.jit(fallback="silent")(carried)(5) == carried(5)
+
+
+@pytest.mark.parametrize("function", [fitted_on_some_paths, fitted_until_an_error, set_by_some_iterations])
+@pytest.mark.parametrize("argument", [MATRIX, MATRIX + 1.0])
+def test_attributes_that_only_some_paths_set(function, argument):
+    assert weft.jit(fallback="silent")(function)(argument) == function(argument)
+
+
+def test_no_iteration_sets_an_attribute():
+    with pytest.raises(AttributeError):
+        weft.jit(fallback="silent")(set_by_some_iterations)(MATRIX[:0])

@@ -329,7 +329,8 @@ def _arrays_spec(value: list[Any]) -> ArraysSpec | None:
 
 
 def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | TextSpec | None:
-    """The spec of a list by its first element and the lengths of its rows; the guard checks the rest."""
+    """The spec of a list of numbers of one kind, by its first element and the lengths of its rows; the guard checks
+    these. Items of other kinds (None where a number is missing) would make it fail at each call."""
     rank, item = 1, value[0] if value else 0.0  # an empty list is a list of anything
     if type(item) is np.ndarray:
         return _arrays_spec(value)
@@ -341,9 +342,16 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
     while isinstance(item, list) and rank < _MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
     found = type_of_value(item)
-    if found is None or not found.weak or found.dtype is DType.C128:
+    if found is None or not found.weak or found.dtype is DType.C128 or not _are_alike(value, rank, type(item)):
         return None
     return ListSpec(found, rank)
+
+
+def _are_alike(values: list[Any], rank: int, kind: type) -> bool:
+    """Whether all items are of this class, or lists of such."""
+    if rank > 1:
+        return all(type(row) is list and _are_alike(row, rank - 1, kind) for row in values)
+    return set(map(type, values)) <= {kind}
 
 
 def _is_rectangular(value: list[Any], depth: int = 1) -> bool:

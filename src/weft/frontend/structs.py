@@ -100,7 +100,7 @@ class Structs(Building):
             raise self.unsupported(node, f"the __init__ of {kind.__name__}, which is no function")
         elif args or kwargs:
             raise self.unsupported(node, f"arguments of {kind.__name__}()")
-        return _pooled(self, dataclasses.replace(made, block=None), node)
+        return _pooled(self, dataclasses.replace(made, block=None, home=made.block), node)
 
     # --- objects in containers: one column for each number of an attribute, and one row for each object ---------------
 
@@ -158,7 +158,8 @@ class Structs(Building):
             _store_column(self, base, name, value, node)
             return
         held = base.fields.get(name)
-        if held is None and base.block is not self.emitter.blocks[-1]:
+        block = self.emitter.blocks[-1]
+        if held is None and block is not base.block and block is not base.home:
             raise self.unsupported(node, f"an attribute {name} that only some paths set", "set it in __init__")
         if frozen and isinstance(value, Scalar):  # it stays what it is
             base.fields[name] = Scalar(self._kept(value.expr, name))

@@ -457,6 +457,7 @@ class Struct:
     block: list[Any] | None = None  # while it is being made: where its attributes may be set for the first time
     row: Expr | None = None  # which it is of all objects of its class, which are in memory side by side
     instance: Instance | None = None  # the argument that it is
+    home: list[Any] | None = None  # where it was made: what is there later runs whenever it exists
 
 
 @dataclass(frozen=True, eq=False)
