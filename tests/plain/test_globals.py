@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 
@@ -218,3 +219,79 @@ def test_calls_of_one_version_on_several_threads_have_their_own_variables():
     for thread in threads:
         thread.join()
     assert answers == {k: (n + k + 1) // 2 * 2 + (n + k) // 2 for k in range(3)}
+
+
+def counted(function):
+    @functools.wraps(function)
+    def call(*arguments):
+        call.calls += 1
+        return function(*arguments)
+
+    call.calls = 0
+    return call
+
+
+@counted
+def squared(x):
+    return x * x
+
+
+def remembered(function):
+    function.cache = {}
+
+    def call(n):
+        if n not in function.cache:
+            function.cache[n] = function(n)
+        return function.cache[n]
+
+    return call
+
+
+@remembered
+def catalan(n):
+    return 1 if n < 2 else sum(catalan(i) * catalan(n - 1 - i) for i in range(n))
+
+
+def use_counted(n):
+    total = sum([squared(i) for i in range(n)])
+    squared.last = [total]
+    squared.last.append(n)
+    return total, squared.calls, squared.last, squared.__name__
+
+
+def use_remembered(n):
+    return [catalan(i) for i in range(n)]
+
+
+def fail_counted(n):
+    squared(n)
+    raise ValueError(squared.calls)
+
+
+def test_attributes_of_functions_are_written():
+    found = []
+    for function in (use_counted, native := compiled(use_counted)):
+        squared.calls = 5
+        found.append((function(3), squared.calls, function(2), squared.calls, squared.last))
+    assert found[0] == found[1]
+    assert squared.calls == 10
+    assert [version.calls for version in native.versions] == [2]
+
+
+def test_containers_that_are_attributes_of_functions_are_changed():
+    cache = catalan.__closure__[0].cell_contents.cache
+    native = compiled(use_remembered)
+    expected = use_remembered(8)
+    cache.clear()
+    assert native(8) == expected
+    assert cache == {n: expected[n] for n in range(8)}
+    assert native(8) == expected
+
+
+def test_a_call_that_raises_has_changed_the_attributes_once():
+    native = compiled(fail_counted)
+    for calls in (1, 2):
+        squared.calls = calls
+        with pytest.raises(ValueError, match=str(calls + 1)):
+            native(3)
+        assert squared.calls == calls + 1

@@ -40,6 +40,10 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
         variable = class_variable(cx, head.value, name) if isinstance(head.value, type) else None
         if variable is not None:
             return read_slot(cx, expressions.hidden(cx, variable.owner), variable, name, None)
+        if isinstance(head.value, python_types.FunctionType) and not name.startswith("__"):
+            if name in vars(head.value) or cx.unit.variable_of(head.value, name) is not None:
+                of_function = cx.unit.written_name(head.value, name)  # such names are there to be changed
+                return read_slot(cx, expressions.hidden(cx, of_function.owner), of_function, name, None)
         if isinstance(head.value, type) and _is_class_method(head.value, name):
             return _bound(cx, cx.new_head("bound", ("method", name), 1, name), owner)
         return python_value(cx, constant_attribute(cx, head.value, name))
@@ -234,7 +238,10 @@ def _assign(cx: Frame, owner: Value, name: str, new: Value) -> Value | None:
     if head.kind == "none":
         cx.raises("WP_ATTRIBUTE_ERROR")
         return cx.none
-    if head.kind == "const" and isinstance(head.value, type) and _has_own_names(head.value, name):
+    is_function = head.kind == "const" and isinstance(head.value, python_types.FunctionType)
+    if is_function and name.startswith("__"):
+        raise cx.refuse(f"a store into the attribute `{name}` of a function")
+    if is_function or (head.kind == "const" and isinstance(head.value, type) and _has_own_names(head.value, name)):
         from weft.plain.expressions import hidden
 
         variables = cx.unit.written_name(head.value, name)
