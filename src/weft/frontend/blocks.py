@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from weft.frontend import arith, arrays, growing
+from weft.frontend import arith, arrays, growing, revisions
 from weft.frontend.aliasing import Conflict, Given
 from weft.frontend.arrays import Plan
 from weft.frontend.building import Building
@@ -71,8 +71,7 @@ class Blocks(Building):
         sources = outside or set(emitter.copied_names)
         names = {place for name in sources for place in emitter.copied_names.get(name, ())}
         if not names <= emitter.decisions.escaping:
-            emitter.decisions.escaping |= names
-            raise Restart
+            revisions.escape(self, names)
 
 
 def renumbered_array(builder: Building, value: Array, row: Expr) -> Array:
@@ -261,8 +260,7 @@ def escape_together(builder: Building, names: set[str]) -> None:
     known = builder.emitter.decisions.escaping
     of_arrays = all(isinstance(builder.scope.values.get(name), Array) for name in names)
     if of_arrays and places & known and not places <= known:
-        known |= places
-        raise Restart
+        revisions.escape(builder, places)
 
 
 def _moved(whole: Array, shape: tuple[Expr, ...], axis: int, offset: Expr) -> Array:

@@ -583,23 +583,21 @@ def _check_outside(builder: Builder, program: Program) -> None:
 def run(builder: Builder) -> Built:
     try:
         built = _run(builder)
-        if builder.emitter.widenings:
-            raise Restart
-        return built
+        if not builder.emitter.widenings:
+            return built
     except (steps.OutOfTime, MemoryError, RecursionError):
         raise
     except Exception as problem:
         if steps.from_handler(problem):
             raise
-        if builder.emitter.widenings:
-            builder.emitter.widenings.keep()
-            raise Restart from None
-        if isinstance(problem, Restart):
-            learn(builder)
+        if not builder.emitter.widenings:
+            if isinstance(problem, Restart):
+                learn(builder)
+            elif builder.pending is not None:
+                raise builder.pending from None  # what follows a skipped statement may make no sense
             raise
-        if builder.pending is not None:
-            raise builder.pending from None  # what follows a skipped statement may make no sense
-        raise
+    builder.emitter.widenings.keep()
+    raise Restart
 
 
 def _run(builder: Builder) -> Built:

@@ -17,12 +17,12 @@ from dataclasses import replace
 from typing import Any, Union
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
+from weft.frontend import arith, arrays, masks, revisions
 from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
 from weft.frontend.core import written_by
 from weft.frontend.dicts import store_item
-from weft.frontend.emit import Choosing, Restart
+from weft.frontend.emit import Choosing
 from weft.frontend.expressions import minus_one, scalar_binary
 from weft.frontend.lists import literal_list, started
 from weft.frontend.loops import still_there, watch
@@ -458,8 +458,7 @@ def _accumulate(builder: Building, iterable: Value, start: Value, item: Any, nod
 def _widen(builder: Building, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
     wider = join(of, new)
     if wider != of:
-        builder.emitter.decisions.slot_types[key] = wider
-        raise Restart
+        revisions.has_type(builder, key, wider)
 
 
 def _lost(total: Expr, item: Expr, added: Expr) -> Expr:

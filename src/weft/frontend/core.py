@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from weft.errors import Span, Unsupported
-from weft.frontend import arith, arrays, masks, reasons
+from weft.frontend import arith, arrays, masks, reasons, revisions
 from weft.frontend.blocks import renumbered_array
 from weft.frontend.building import Building
-from weft.frontend.emit import Restart
 from weft.frontend.items import all_parts, as_value, is_plain_text, row_of
 from weft.frontend.mixed import (
     benign,
@@ -124,8 +123,7 @@ class Core(Building):
             if slot.buffer is None and (current is None or current == value):
                 if not _lasting(self, value):
                     if numbers:
-                        self.emitter.decisions.tupled.add(slot.key)
-                        raise Restart
+                        revisions.is_parted(self, slot)
                     raise Unsupported(
                         self.emitter.span,
                         f"{name} is a {type(value).__name__.lower()} made in a loop or branch and used after it",
@@ -141,12 +139,10 @@ class Core(Building):
             if current != value:
                 place = (self.scope.path, name)
                 if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
-                    self.emitter.decisions.escaping.add(place)
-                    raise Restart
+                    revisions.escape(self, [place])
                 fits = isinstance(current, Tuple) and isinstance(value, Tuple) and all_parts(current)
                 if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]
-                    self.emitter.decisions.tupled.add(slot.key)
-                    raise Restart
+                    revisions.is_parted(self, slot)
                 first = describe(current) if current else "unset"
                 error = Unsupported(
                     self.emitter.span,
@@ -251,8 +247,7 @@ class Core(Building):
         """A container gets or loses items: an argument then has memory of its own, and the build starts again."""
         name = self.argument_of.get(self.identity(value) or "")
         if name is not None and name not in self.emitter.decisions.changing:
-            self.emitter.decisions.changing.add(name)
-            raise Restart
+            revisions.changes(self, name)
 
 
 def _bind_outside(builder: Building, name: str, value: Value) -> None:
@@ -322,8 +317,7 @@ def slot_type(builder: Building, slot: Slot, of: ScalarType) -> ScalarType:
         joined = INT
     if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
         if not builder.widens(slot, joined):
-            builder.emitter.decisions.slot_types[slot.key] = joined
-            raise Restart
+            revisions.has_type(builder, slot.key, joined)
     builder.emitter.decisions.slot_types[slot.key] = joined
     return joined
 
@@ -348,8 +342,7 @@ def write_number(builder: Building, name: str, slot: Slot, buffer: Buffer, value
         builder._tag(slot, value, held)
     elif from_either(builder, value):
         builder.emitter.decisions.roomy.add(slot.key)
-        builder.emitter.decisions.tagged[slot.key] = None
-        raise Restart
+        revisions.is_tagged(builder, slot.key)
     elif not benign(builder, value.type, buffer.type) or type_may_differ(builder, value, buffer.type):
         builder.widened[buffer.name] = slot.key
     slot.doubtful = slot.doubtful or may_be_python(builder, value) or type_may_differ(builder, value, value.type)
@@ -411,10 +404,9 @@ def _holds_row(builder: Building, name: str, slot: Slot, value: Value) -> bool:
     if slot.parts is None and slot.buffer is None and current is None:
         return rows[0]
     place = (builder.scope.path, name)
-    if place in builder.emitter.decisions.escaping or isinstance(current, Object):
-        raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current or value, value))
-    builder.emitter.decisions.escaping.add(place)
-    raise Restart
+    if place not in builder.emitter.decisions.escaping and not isinstance(current, Object):
+        revisions.escape(builder, [place])
+    raise builder.maybe_instead(slot, current, value, changes_kind(builder, name, current or value, value))
 
 
 def renumbered(builder: Building, value: Value, row: Expr) -> Value:

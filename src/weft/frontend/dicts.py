@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Union
 
-from weft.frontend import arith, setmodel, tables
+from weft.frontend import arith, revisions, setmodel, tables
 from weft.frontend.building import Building
 from weft.frontend.core import steady
 from weft.frontend.emit import Restart
@@ -325,14 +325,12 @@ def typed(builder: Building, base: Dict, key: Value, value: Value | None, node: 
     if isinstance(base.default, Scalar) and not base.is_set:
         of_value = base.default.type
     if base.table is None:
-        builder.emitter.decisions.entries[base.place] = (of_key, of_value)
-        raise Restart
+        revisions.holds_entries(builder, base.place, of_key, of_value)
     fits = value is None or (base.item is not None and builder.accepts(base.item, value))
     differs = not takes(base.key, of_key) or not fits
     if differs and base.place in builder.emitter.decisions.guessed:
         builder.emitter.decisions.guessed.discard(base.place)
-        builder.emitter.decisions.entries[base.place] = (of_key, of_value)
-        raise Restart
+        revisions.holds_entries(builder, base.place, of_key, of_value)
     if differs:
         builder.keyed_instead(base, key)
         _hold_both(builder, base, of_key, of_value)
@@ -347,8 +345,7 @@ def _hold_both(builder: Building, base: Dict, key: ItemType, item: ItemType | No
     made_here = base.place in builder.emitter.decisions.entries and builder.identity(base) not in builder.own
     if keys is not None and (base.is_set or items is not None) and base.default is None and made_here:
         if builder.emitter.decisions.entries[base.place] != (keys, items):
-            builder.emitter.decisions.entries[base.place] = (keys, items)
-            raise Restart
+            revisions.holds_entries(builder, base.place, keys, items)
 
 
 def _key_layout(builder: Building, key: Value, node: ast.AST) -> ItemType:
@@ -365,9 +362,8 @@ def numbers_of_key(builder: Building, base: Dict, key: Value, node: ast.AST) -> 
     """The numbers of a key to be looked for; None if it surely is not there."""
     if base.table is None and builder.identity(base) in builder.own and not base.is_set:
         # An empty dict that is an argument: which values it would have is not known before something is stored.
-        builder.emitter.decisions.entries[base.place] = (_key_layout(builder, key, node), FLOAT)
         builder.emitter.decisions.guessed.add(base.place)
-        raise Restart
+        revisions.holds_entries(builder, base.place, _key_layout(builder, key, node), FLOAT)
     if base.table is None:
         return None
     if not base.table.index:
@@ -546,10 +542,9 @@ def need_order(builder: Building, base: Dict, node: ast.AST | None) -> Ordered:
         return Ordered(builder.emitter, base.table)
     changes = builder.argument_of.get(builder.identity(base) or "") in builder.emitter.decisions.changing
     held = builder.emitter.buffers[base.table.live].role is Role.HELD
-    if changes or held or not has_order(base.key) or not setmodel.is_as_here():
-        raise builder.unsupported(node, "a set in its order", "use sorted(...)")
-    builder.emitter.decisions.ordered.add(base.place)
-    raise Restart
+    if not changes and not held and has_order(base.key) and setmodel.is_as_here():
+        revisions.keeps_order(builder, base.place)
+    raise builder.unsupported(node, "a set in its order", "use sorted(...)")
 
 
 def _items_in_order(builder: Building, base: Dict, node: ast.AST | None) -> Value:
@@ -599,8 +594,7 @@ def unlike_additions(builder: Building, base: Dict) -> None:
 
 def _order_of_result(builder: Building, base: Dict) -> None:
     if has_order(base.key) and setmodel.is_as_here() and base.place not in builder.emitter.decisions.ordered:
-        builder.emitter.decisions.ordered.add(base.place)
-        raise Restart
+        revisions.keeps_order(builder, base.place)
 
 
 def keep_result_order(builder: Building, base: Dict) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.frontend import growing, tables
+from weft.frontend import growing, revisions, tables
 from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.items import compared, row_of, types_in
@@ -105,9 +105,8 @@ def table_number(builder: Building, layout: DictOf, value: Dict) -> Expr:
     if layout.key is None:
         return integer(-1)  # nothing is ever put into it, as far as is known
     if value.table is None:
-        builder.emitter.decisions.entries[value.place] = (layout.key, layout.item)
         builder.emitter.decisions.tabled.add(value.place)
-        raise Restart
+        revisions.holds_entries(builder, value.place, layout.key, layout.item)
     raise among_others(builder, value)
 
 

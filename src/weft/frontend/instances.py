@@ -17,7 +17,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from weft.frontend import growing, reads
+from weft.frontend import growing, reads, revisions
 from weft.frontend.arguments import fixed_columns
 from weft.frontend.building import Building
 from weft.frontend.core import assign_scalar_slot, written_by
@@ -215,8 +215,7 @@ def list_of_objects(builder: Building, base: Instance, node: ast.AST) -> Value |
     known: dict[str, ItemType] = {name: of for name, of in types.items() if of is not None and of.weak}
     objects = builder.emitter.decisions.objects
     if kind not in objects and known:
-        objects[kind] = known
-        raise Restart
+        revisions.has_attributes(builder, kind, known)
     if not known:
         return None  # nothing of them is a number: they are left to Python
     if set(objects[kind]) != set(known):

@@ -15,10 +15,9 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from weft.frontend import arith, arrays, growing
+from weft.frontend import arith, arrays, growing, revisions
 from weft.frontend.blocks import in_block
 from weft.frontend.building import Building
-from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import (
     agree,
@@ -143,8 +142,7 @@ class Lists(Building):
         elif slot is not None and isinstance(value, Records) and row_of(value) is None:
             if value.is_deque:
                 raise self.unsupported(None, f"{name} gets a deque in a loop or branch", "use .clear()")
-            self.emitter.decisions.escaping.add((self.scope.path, name))
-            raise Restart
+            revisions.escape(self, [(self.scope.path, name)])
         elif slot is None:
             value = growing_value(self, name, value)
         super().bind(name, value)
@@ -333,8 +331,7 @@ def _unshared(builder: Building, name: str, value: Value) -> Value:
         # It came here as an argument, or out of a loop that holds a copy: a row of its own would be another list.
         raise builder.unsupported(None, f"{name}, which is given a list that has its name already")
     if others:
-        builder.emitter.decisions.escaping.update(others)
-        raise Restart
+        revisions.escape(builder, others)
     return value
 
 
@@ -415,8 +412,7 @@ def hold_both(builder: Building, base: Array, value: Scalar, node: ast.AST) -> N
     buffer = base.growing.data[0] if base.growing is not None else base.view.buffer if base.view is not None else ""
     both, key = merged(base.type, layout), builder.made_at.get(buffer)
     if both is not None and key is not None and row_of(base) is None and base.rank == 1:
-        builder.emitter.decisions.items[key] = both
-        raise Restart
+        revisions.holds_items(builder, key, both)
     raise builder.unsupported(node, f"a {value.type} stored into a list of {base.type}", "keep one type in a list")
 
 
@@ -630,8 +626,7 @@ def decide_items(builder: Building, receiver: Tuple, layout: ItemType | None, no
     """The type of the items of an empty list becomes known: start again with it."""
     if layout is None or receiver.key is None:
         raise builder.unsupported(node, "a list of these items", "keep numbers or tuples of numbers in it")
-    builder.emitter.decisions.items[receiver.key] = layout
-    raise Restart
+    revisions.holds_items(builder, receiver.key, layout)
 
 
 def list_items(builder: Building, value: Value, node: ast.AST | None) -> Array | None:
@@ -656,8 +651,7 @@ def _take_both(builder: Building, cells: Cells, layout: ItemType, value: Value) 
     """A list gets a number of another type than those in it: build again with one that holds both."""
     both, key = merged(layout, builder.layout(value)), builder.made_at.get(cells.growing.data[0])
     if both is not None and key is not None and cells.growing.row is None:
-        builder.emitter.decisions.items[key] = both
-        raise Restart
+        revisions.holds_items(builder, key, both)
 
 
 def new_item(builder: Building, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Union
 
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, revisions
 from weft.frontend.building import Building
 from weft.frontend.core import written_by
-from weft.frontend.emit import Restart
 from weft.frontend.inner_dicts import index_given
 from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
@@ -132,8 +131,7 @@ def check_loaded(builder: Building) -> None:
             live = heap.rows.data[LIVE_COLUMN]
             names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
         if names & written and given.name not in builder.emitter.decisions.changing:
-            builder.emitter.decisions.changing.add(given.name)
-            raise Restart
+            revisions.changes(builder, given.name)
 
 
 def _place(at: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:

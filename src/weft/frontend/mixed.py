@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith
+from weft.frontend import arith, revisions
 from weft.frontend.building import Building
 from weft.frontend.emit import Restart
 from weft.frontend.items import either
@@ -84,8 +84,7 @@ class MixedNumbers(Building):
             if benign(self, part.type, held.type):
                 continue
             if tagged[slot.key] is None:
-                tagged[slot.key] = part.type
-                raise Restart
+                revisions.is_tagged(self, slot.key, part.type)
             if tagged[slot.key] != part.type:
                 raise Unsupported(
                     self.emitter.span, f"{slot.key[1]} holds numbers of more than two types", "convert them to one"
@@ -197,8 +196,7 @@ def kinds_of(builder: Building, value: Expr) -> list[ScalarType]:
     show(builder, value)
     kinds = _kinds(builder, value)
     if len(kinds) > 1 and any(benign(builder, part.type, value.type) and part.type != value.type for part in kinds):
-        builder.emitter.decisions.exact = True
-        raise Restart
+        revisions.shows_types(builder)
     for part in kinds:
         lost = builder.lost(part)
         if lost is not None:
@@ -220,10 +218,9 @@ def read_as(builder: Building, slot: Slot, of: ScalarType) -> Expr:
 
 def show(builder: Building, value: Expr) -> None:
     """The user gets to see of which type a number is: floats of Python and of NumPy are told apart from now on."""
-    decisions = builder.emitter.decisions
-    if not decisions.exact and id(value) not in builder.mixed_exprs and may_be_python(builder, value):
-        decisions.exact = True
-        raise Restart
+    exact = builder.emitter.decisions.exact
+    if not exact and id(value) not in builder.mixed_exprs and may_be_python(builder, value):
+        revisions.shows_types(builder)
 
 
 def note_held(builder: Building, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
@@ -338,8 +335,7 @@ def _is_other(builder: Building, value: Expr, of: ScalarType) -> Expr:
 
 def tell_type(builder: Building, buffer: str) -> None:
     """Build again with a tag that tells of which type the number in a buffer is."""
-    builder.emitter.decisions.tagged.setdefault(builder.widened[buffer], None)
-    raise Restart
+    revisions.is_tagged(builder, builder.widened[buffer])
 
 
 def _is_too_dear(builder: Building, value: Expr, of: ScalarType) -> bool:

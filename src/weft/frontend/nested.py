@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, blocks, growing, inner_dicts
+from weft.frontend import arith, blocks, growing, inner_dicts, revisions
 from weft.frontend.blocks import array_at, array_layout, array_now, array_number
 from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart, Untyped, without_guesses
@@ -252,8 +252,7 @@ class Nested(Building):
         fresh = [name for name in names if name not in known]
         if not fresh:
             raise self.unsupported(None, "a list with another name in a container", "put a copy of it there")
-        known.update(fresh)
-        raise Restart
+        revisions.escape(self, fresh)
 
     #: Generators that wait for what is done with an item of theirs.
     suspended: tuple[Scope, ...] = ()
@@ -335,8 +334,7 @@ def _tell_option(builder: Building, layout: ItemType, other: ItemType | None) ->
     known = builder.emitter.decisions.items
     whole = inner if layout.item is None else merged(layout.item, inner)
     if whole is not None and not takes(layout, other) and known.get(layout.site) != whole:
-        known[layout.site] = whole
-        raise Restart
+        revisions.holds_items(builder, layout.site, whole)
 
 
 def _fill_gaps(builder: Building, layout: ItemType | None, other: ItemType | None) -> None:
@@ -347,15 +345,13 @@ def _fill_gaps(builder: Building, layout: ItemType | None, other: ItemType | Non
         if layout.key is not None:
             _fill_gaps(builder, layout.item, other.item)
         elif layout.site is not None:
-            builder.emitter.decisions.entries[layout.site] = (other.key, other.item)
-            raise Restart
+            revisions.holds_entries(builder, layout.site, other.key, other.item)
     if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
         return
     if layout.item is not None:
         _fill_gaps(builder, layout.item, other.item)
     elif layout.site is not None:
-        builder.emitter.decisions.items[layout.site] = other.item
-        raise Restart
+        revisions.holds_items(builder, layout.site, other.item)
 
 
 def untyped(builder: Building, node: ast.AST | None, reason: str) -> Untyped:
@@ -508,8 +504,7 @@ def rows_change(builder: Building, value: Value) -> None:
     for name in names:
         argument, site = builder.rows_of_argument.get(name), builder.row_sites.get(name)
         if argument is not None and argument not in decisions.changing:
-            decisions.changing.add(argument)
-            raise Restart
+            revisions.changes(builder, argument)
         if site is not None and site not in decisions.nested:
             decisions.nested.add(site)
             raise Restart

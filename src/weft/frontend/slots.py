@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arrays
+from weft.frontend import arrays, revisions
 from weft.frontend.aliasing import Given, conflict
 from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Kept, LateArray, Restart
@@ -253,8 +253,7 @@ def assign_array(builder: Building, name: str, slot: Slot, value: Array) -> None
     if slot.sizes is not None:
         _assign_varying(builder, name, slot, value, current if isinstance(current, Array) else None)
         return
-    if not _sizes_agree(builder, slot, value):
-        raise Restart
+    _hold_size(builder, slot, value)
     builder._part_from(name, slot.buffer)
     give(builder, slot, builder.held(slot, None, value.is_list), value)
     builder.scope.values[name] = builder.held(slot, None, value.is_list)
@@ -281,20 +280,16 @@ def _refuse_type(builder: Building, name: str, slot: Slot, value: Array) -> None
     raise apart(builder, slot.branch, error)
 
 
-def _sizes_agree(builder: Building, slot: Slot, value: Array) -> bool:
-    """Whether the value has the size of the slot, by a guard if need be; if not, the size is noted to vary."""
+def _hold_size(builder: Building, slot: Slot, value: Array) -> None:
+    """The value has the size of the slot, by a guard if need be; if not, the size varies."""
     assert slot.buffer is not None
     emitter = builder.emitter
-    varying = set(emitter.decisions.varying.get(slot.key, ()))
-    for axis, (own, other) in enumerate(zip(slot.buffer.shape, value.shape)):
-        if not emitter.likely_equal(own, other):
-            varying.add(axis)
-    if varying:
-        emitter.decisions.varying[slot.key] = frozenset(varying)
-        return False
-    for own, other in zip(slot.buffer.shape, value.shape):
+    sizes = list(zip(slot.buffer.shape, value.shape))
+    varying = [axis for axis, (own, other) in enumerate(sizes) if not emitter.likely_equal(own, other)]
+    if varying or emitter.decisions.varying.get(slot.key):
+        revisions.varies(builder, slot, varying)
+    for own, other in sizes:
         emitter.same_size(own, other, "RuntimeError", "")
-    return True
 
 
 def _assign_varying(builder: Building, name: str, slot: Slot, value: Array, current: Array | None) -> None:
@@ -302,8 +297,7 @@ def _assign_varying(builder: Building, name: str, slot: Slot, value: Array, curr
     assert slot.buffer is not None and slot.twin is not None and slot.sizes is not None
     fixed = [axis for axis in range(value.rank) if axis not in slot.sizes]
     if not all(emitter.likely_equal(slot.buffer.shape[axis], value.shape[axis]) for axis in fixed):
-        emitter.decisions.varying[slot.key] = frozenset(range(value.rank))
-        raise Restart
+        revisions.varies(builder, slot, range(value.rank))
     for axis in fixed:
         emitter.same_size(slot.buffer.shape[axis], value.shape[axis], "RuntimeError", "")
     same = current is not None and all(

@@ -15,10 +15,10 @@ from collections.abc import Iterable as Names
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, indexing
+from weft.frontend import arith, arrays, indexing, revisions
 from weft.frontend.building import Building
 from weft.frontend.core import assign_parts, changes_kind, part_slots
-from weft.frontend.emit import NeedData, Restart
+from weft.frontend.emit import NeedData
 from weft.frontend.scope import Slot
 from weft.frontend.slots import apart
 from weft.frontend.textpool import CODE, Element, TextPool
@@ -308,8 +308,7 @@ def _decide_text(builder: Building, slot: Slot, *texts: Text) -> None:
     kinds = {text.kind for text in texts}
     if len(kinds) > 1:
         raise builder.unsupported(None, f"{slot.key[1]} is str and bytes", "use two names")
-    builder.emitter.decisions.texts[slot.key] = (kinds.pop(), all(text.code is not None for text in texts))
-    raise Restart
+    revisions.holds_text(builder, slot, kinds.pop(), all(text.code is not None for text in texts))
 
 
 def _assign_text(builder: Building, name: str, slot: Slot, value: Value) -> None:
@@ -320,8 +319,7 @@ def _assign_text(builder: Building, name: str, slot: Slot, value: Value) -> None
         raise builder.maybe_instead(slot, old, value, changes_kind(builder, name, old, value))
     text = builder.text(value)
     if is_single and text.code is None:
-        builder.emitter.decisions.texts[slot.key] = (kind, False)
-        raise Restart
+        revisions.holds_text(builder, slot, kind, False)
     numbers = [text.code] if is_single else text_numbers(builder, text)
     if slot.parts is None:
         slot.parts = part_slots(slot, len(numbers))

@@ -13,10 +13,9 @@ import dataclasses
 import types
 from typing import Any
 
-from weft.frontend import arrays, reads
+from weft.frontend import arrays, reads, revisions
 from weft.frontend.building import Building
 from weft.frontend.core import assign_scalar_slot, is_list
-from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.fields import field_now, renew_field, start_field
 from weft.frontend.growing import Cells
@@ -114,10 +113,9 @@ class Structs(Building):
             return None
         attributes = {name: self.layout(self.field(value, name, ast.Pass())) for name in value.fields}
         known = {name: layout for name, layout in attributes.items() if layout is not None}
-        if len(known) < len(attributes):
-            return None
-        self.emitter.decisions.objects[value.kind] = known
-        raise Restart
+        if len(known) == len(attributes):
+            revisions.has_attributes(self, value.kind, known)
+        return None
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
@@ -300,8 +298,7 @@ def fits(builder: Building, kind: type, name: str, layout: ItemType, value: Valu
         return
     both = merged(layout, builder.layout(value))
     if both is not None and both != layout:
-        builder.emitter.decisions.objects[kind][name] = both
-        raise Restart
+        revisions.has_attributes(builder, kind, {name: both})
     reason = f"an attribute {name} of different types in objects that containers hold"
     raise builder.unsupported(node, reason, "give it one type", value=value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from weft.frontend import growing, tables
+from weft.frontend import growing, revisions, tables
 from weft.frontend.building import Building
 from weft.frontend.core import changes_kind
 from weft.frontend.dicts import (
@@ -24,7 +24,6 @@ from weft.frontend.dicts import (
     unlike_additions,
     will_shrink,
 )
-from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.inner_dicts import among_others
 from weft.frontend.items import has_either, row_of, types_in
@@ -164,8 +163,7 @@ def copied_dict(builder: Building, base: Dict, node: ast.AST, is_set: bool | Non
     if base.table is None or base.key is None:
         return made
     if made.table is None:
-        builder.emitter.decisions.entries[made.place] = (base.key, None if made.is_set else base.item)
-        raise Restart
+        revisions.holds_entries(builder, made.place, base.key, None if made.is_set else base.item)
     if has_either(base.key):
         raise builder.unsupported(node, "a copy of a dict with keys of two types", "make it in a loop", base=base)
     if (made.key, made.item) != (base.key, None if made.is_set else base.item):
@@ -315,11 +313,9 @@ def take_away(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None
 
 def settle_entries(builder: Building, one: Dict, other: Dict) -> None:
     """An empty dict holds what the other one does."""
-    entries = builder.emitter.decisions.entries
     for empty, known in ((one, other), (other, one)):
         if empty.table is None and known.table is not None and known.key is not None:
-            entries[empty.place] = (known.key, known.item)
-            raise Restart
+            revisions.holds_entries(builder, empty.place, known.key, known.item)
 
 
 def _holders(builder: Building, held: Dict) -> Iterator[tuple[str, bool]]:
