@@ -94,6 +94,12 @@ class Unit:
             self.storages[buffer.name] = self._storage(buffer)
         self.expressions.storages = self.storages
 
+    def notes(self, code: C.CBlock) -> bool:
+        """Whether some code notes numbers that it cannot compute."""
+        if OVERFLOW in C.free_names(code):
+            return True
+        return not self.barriers and maths.are_noted("\n".join(C.lines(code, "")))
+
     def _storage(self, buffer: Buffer) -> Storage:
         """Everything on the device is contiguous; arguments in Fortran order stay so."""
         name = self.names.of(buffer.name)
@@ -380,7 +386,7 @@ class Body:
         self._unknown()
         # A number that wrapped might keep the loop going for ever.
         code: list[C.CStmt] = [*prelude, *test, stop, *body]
-        if OVERFLOW in C.free_names(tuple(code)):
+        if self.unit.notes(tuple(code)):
             code.insert(0, C.IfElse(C.Name(OVERFLOW), (C.Jump("break"),)))
         return [C.Forever(tuple(code))]
 
@@ -502,7 +508,7 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
     loads, stores = _scalars(resident, written, work.mapping, unit)
     temporaries = [_own_part(unit.storages[name], number, unit) for name in body.scratch]
     tail: list[C.CStmt] = list(stores)
-    if OVERFLOW in C.free_names(inner):
+    if unit.notes(inner):
         loads.insert(0, C.Declare("i64", OVERFLOW, C.Number("0")))
         complain = C.Assign(C.Subscript(C.Name(FLAG), C.Number("0")), C.Number("1"))
         tail.insert(0, C.IfElse(C.Name(OVERFLOW), (complain,)))
@@ -518,7 +524,7 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
         lanes=LANES if together else 1,
         grid=work.grid,
         arguments=arguments_of(whole, unit, resident, body.scratch),
-        body=text if unit.barriers else maths.renamed(text),
+        body=text if unit.barriers else maths.renamed(text, OVERFLOW),
         scratch=tuple(body.scratch),
         local_bytes=body.local_bytes,
         work=operations(tuple(node for node, _ in work.nodes), work.grid),

@@ -1,6 +1,7 @@
 """The passes of a device.  In: an optimised program; out: a lowered one, with the loops that a device wants.
 
-Tiles for caches, registers and threads of a CPU are left out: a device has its own.
+Tiles for caches, registers and threads of a CPU are left out: an accelerator has its own.  A device that is a processor
+gets them, but for blocks of time steps, whose bounds the host would have to ask for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,29 @@ from weft.ir.program import Buffer, Layout, Program, Space
 from weft.ir.walk import map_program_exprs, rewrite
 from weft.limits import LIMIT
 from weft.options import Options
-from weft.passes import Pass, PassContext, Remark, arrange, declared, match, schedule, simplify, store, version
+from weft.passes import (
+    Pass,
+    PassContext,
+    Remark,
+    arrange,
+    block,
+    declared,
+    follow,
+    implied,
+    invariant,
+    jam,
+    lanes,
+    match,
+    pack,
+    registers,
+    repeated,
+    schedule,
+    search,
+    simplify,
+    store,
+    version,
+    wavefront,
+)
 
 
 @declared("products", after=("match",))
@@ -31,7 +54,7 @@ def copied(program: Program, context: PassContext) -> Program:
     return replace(program, buffers=tuple(map(_copied, program.buffers)))
 
 
-#: In order; what else a CPU's pipeline does would only be in the way.
+#: In order; what else a CPU's pipeline does would only be in the way of an accelerator.
 LOWERING: tuple[Pass, ...] = (
     arrange.run,
     copied,
@@ -46,10 +69,37 @@ LOWERING: tuple[Pass, ...] = (
 _PRODUCTS = ("match", "products")
 
 
-def lowered(program: Program, options: Options, log: list[Remark], matched: bool = True) -> Program:
-    """The program with a device's loops; `matched`: matrix products are found and stay whole."""
+#: Those of a device that is a processor: its caches and vectors are as on this machine's own.
+PROCESSOR: tuple[Pass, ...] = (
+    implied.run,
+    arrange.run,
+    copied,
+    simplify.run,
+    match.run,
+    only_products,
+    pack.run,
+    search.run,
+    wavefront.run,
+    follow.run,
+    schedule.run,
+    block.run,
+    store.run,
+    lanes.run,
+    jam.run,
+    registers.run,
+    invariant.run,
+    repeated.run,
+    version.run,
+)
+
+def lowered(
+    program: Program, options: Options, log: list[Remark], matched: bool = True, processor: bool = False
+) -> Program:
+    """The program with a device's loops; `matched`: matrix products are found and stay whole; `processor`: the device
+    is one, with caches and vectors.
+    """
     context = PassContext(replace(options, parallel=True), log)
-    for each in LOWERING:
+    for each in PROCESSOR if processor else LOWERING:
         if matched or each.name not in _PRODUCTS:
             program = each(program, context)
     program = map_program_exprs(program, lambda expr: rewrite(expr, _shipped))

@@ -3,12 +3,14 @@ those built-in ones that a driver calls one element at a time.
 
 They are straight lines of arithmetic, without branches and tables, so that the driver's compiler makes vectors of the
 loops around them.  Errors stay below 3 units in the last place; infinities, NaN and subnormal numbers are as in C.
+Angles beyond 10^7 would need tables: they are noted where a kernel notes integers that left 64 bits, and the call runs
+on the CPU.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 #: exp(x) = 2^n exp(r), |r| < ln(2)/2: n by a sum that pushes the fraction out, exp(r) by its series.
 _EXP = """static inline f64 k_exp(f64 x) {
@@ -113,23 +115,103 @@ static inline f64 k_pow(f64 x, f64 y) {
 """
 
 
-def _short(name: str, parameters: str = "x") -> str:
+#: x = n pi + r, |r| <= pi/2, by pi in parts whose products with n are exact; then the series of the sine.  The cosine
+#: is a sine with a half in n.  `far` notes angles for which the parts are too few.
+_REDUCED = """static inline f64 k_sine(f64 x, f64 n, i64 sign) {
+  const f64 a = x - n * 3.141592651605606, b = n * 1.9841871583270443e-09, c = a - b, back = c - a;
+  const f64 first = (a - (c - back)) - (b + back);
+  const f64 d = n * 1.03403659577805e-18, f = c - d, again = f - c;
+  const f64 second = (c - (f - again)) - (d + again);
+  const f64 r = f + ((first + second) - n * 5.807711947958721e-28), z = r * r;
+  f64 p = 1.9572941063391263e-20;
+  p = p * z - 8.22063524662433e-18; p = p * z + 2.8114572543455206e-15; p = p * z - 7.647163731819816e-13;
+  p = p * z + 1.6059043836821613e-10; p = p * z - 2.505210838544172e-08; p = p * z + 2.7557319223985893e-06;
+  p = p * z - 0.0001984126984126984; p = p * z + 0.008333333333333333; p = p * z - 0.16666666666666666;
+  return as_double(as_long(r + r * z * p) ^ (sign << 63));
+}
+"""
+_FAR = "*far |= (a > 1e7) & (a < INFINITY);"
+_SIN = f"""static inline f64 k_sin(i64 *far, f64 x) {{
+  const f64 a = as_double(as_long(x) & 0x7fffffffffffffffL);
+  const f64 shifted = x * 0.3183098861837907 + 6755399441055744.0, n = shifted - 6755399441055744.0;
+  {_FAR}
+  const f64 value = k_sine(x, n, as_long(shifted));
+  return a < 1e-9 ? x : value;
+}}
+"""
+_COS = f"""static inline f64 k_cos(i64 *far, f64 x) {{
+  const f64 a = as_double(as_long(x) & 0x7fffffffffffffffL);
+  const f64 shifted = (x * 0.3183098861837907 - 0.5) + 6755399441055744.0;
+  {_FAR}
+  return k_sine(x, (shifted - 6755399441055744.0) + 0.5, as_long(shifted) + 1);
+}}
+"""
+
+#: The angle of (b, a) with 0 <= b, a: of their smaller quotient, from which pi/4 is taken if it is large; then as many
+#: quarters of pi as the signs and the order of the two tell.
+_ATAN2 = """static inline f64 k_atan2(f64 y, f64 x) {
+  const i64 minus = as_long(y) & (-0x7fffffffffffffffL - 1);
+  const f64 b = as_double(as_long(y) & 0x7fffffffffffffffL), a = as_double(as_long(x) & 0x7fffffffffffffffL);
+  const i32 swap = b > a, behind = as_long(x) < 0;
+  const f64 larger = swap ? b : a, smaller = swap ? a : b, scale = larger > 1e300 ? 0.0009765625 : 1.0;
+  const f64 most = larger == INFINITY ? 1.0 : larger * scale;
+  const f64 least = larger == INFINITY ? (smaller == INFINITY ? 1.0 : 0.0) : smaller * scale;
+  const i32 large = least > 0.41421356237309503 * most;
+  const f64 over = large ? least - most : least, under = large ? least + most : most;
+  const f64 q = over / (under == 0.0 ? 1.0 : under), z = q * q;
+  f64 p = 1.62858201153657823623e-02;
+  p = p * z - 3.65315727442169155270e-02; p = p * z + 4.97687799461593236017e-02;
+  p = p * z - 5.83357013379057348645e-02; p = p * z + 6.66107313738753120669e-02;
+  p = p * z - 7.69187620504482999495e-02; p = p * z + 9.09088713343650656196e-02;
+  p = p * z - 1.11111104054623557880e-01; p = p * z + 1.42857142725034663711e-01;
+  p = p * z - 1.99999999998764832476e-01; p = p * z + 3.33333333333329318027e-01;
+  const f64 angle = q - q * z * p, n = large ? 1.0 : 0.0, m = swap ? 2.0 - n : n;
+  const f64 quarters = behind ? 4.0 - m : m, turned = (swap != behind) ? -angle : angle;
+  const f64 high = quarters == 3.0 ? 2.356194490192345 : quarters * 0.7853981633974483;
+  const f64 low = quarters == 3.0 ? 9.184850993605148e-17 : quarters * 3.061616997868383e-17;
+  const f64 value = quarters == 0.0 ? turned : high + (turned + low);
+  return (x != x) | (y != y) ? x + y : as_double(as_long(value) | minus);
+}
+"""
+_ATAN = "static inline f64 k_atan(f64 x) { return k_atan2(x, 1.0); }\n"
+_ASIN = "static inline f64 k_asin(f64 x) { return k_atan2(x, sqrt((1.0 - x) * (1.0 + x))); }\n"
+_ACOS = "static inline f64 k_acos(f64 x) { return k_atan2(sqrt((1.0 - x) * (1.0 + x)), x); }\n"
+
+
+def _short(name: str) -> str:
     """The function for float32: that for float64, rounded once."""
-    given = ", ".join(f"f32 {letter}" for letter in parameters)
-    passed = ", ".join(f"(f64){letter}" for letter in parameters)
-    return f"static inline f32 k_{name}f({given}) {{ return (f32)k_{name}({passed}); }}\n"
+    letters = "xy" if name in ("pow", "atan2") else "x"
+    given = ["i64 *far"] * (name in _NOTING) + [f"f32 {letter}" for letter in letters]
+    passed = ["far"] * (name in _NOTING) + [f"(f64){letter}" for letter in letters]
+    return f"static inline f32 k_{name}f({', '.join(given)}) {{ return (f32)k_{name}({', '.join(passed)}); }}\n"
 
 
-_OWN = {"pow": (_EXP, _POW), "exp": (_EXP,), "log": (_LOG,), "tanh": (_EXP, _TANH)}
-_OWN |= {f"{name}f": (*texts, _short(name, "xy" if name == "pow" else "x")) for name, texts in _OWN.items()}
+#: Functions that note what they cannot compute.
+_NOTING = ("sin", "cos")
+_OWN = {"pow": (_EXP, _POW), "exp": (_EXP,), "log": (_LOG,), "tanh": (_EXP, _TANH), "atan2": (_ATAN2,)}
+_OWN |= {"atan": (_ATAN2, _ATAN), "asin": (_ATAN2, _ASIN), "acos": (_ATAN2, _ACOS)}
+_OWN |= {"sin": (_REDUCED, _SIN), "cos": (_REDUCED, _COS)}
+_OWN |= {f"{name}f": (*texts, _short(name)) for name, texts in _OWN.items()}
 _OWN["expf"] = (_EXPF,)
-_CALL = re.compile(rf"(?<![\w.])({'|'.join(_OWN)})\(")
 _CALLED = re.compile(rf"\bk_({'|'.join(_OWN)})\(")
 
 
-def renamed(text: str) -> str:
-    """Text that calls weft's own functions."""
-    return _CALL.sub(r"k_\1(", text)
+def _calls(names: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.])({'|'.join(names)})\(")
+
+
+_NOTED = _calls(name for name in _OWN if name.removesuffix("f") in _NOTING)
+_PLAIN = _calls(name for name in _OWN if name.removesuffix("f") not in _NOTING)
+
+
+def are_noted(text: str) -> bool:
+    """Whether text calls functions that note what they cannot compute."""
+    return _NOTED.search(text) is not None
+
+
+def renamed(text: str, note: str = "") -> str:
+    """Text that calls weft's own functions; `note`: the variable for what they cannot compute, if there is one."""
+    return _PLAIN.sub(r"k_\1(", _NOTED.sub(rf"k_\1(&{note}, ", text) if note else text)
 
 
 def defined(texts: Sequence[str]) -> str:

@@ -233,7 +233,7 @@ class Prepared:
             most = PIECES * getattr(run.device, "units", 1)
             if work is not None:
                 with contextlib.suppress(KeyError):  # it depends on a variable inside of the kernel
-                    most = min(most, int(work(run) / GRAIN) + 1)
+                    most = max(min(most, int(work(run) / GRAIN) + 1), 1)  # an estimate for short loops may be below 0
             run.chunk = -(-trips // min(most, trips))
             return -(-trips // run.chunk)  # type: ignore[no-any-return]
 

@@ -98,6 +98,10 @@ def planned(
     """
     strict = options.fp == "strict"
     try:
+        return split(lowered(program, options, log, processor=not barriers), strict, barriers, library)
+    except Refused:
+        pass  # a product inside other loops has no kernel; nor has all that passes of a processor make
+    try:
         return split(lowered(program, options, log), strict, barriers, library)
     except Refused:
         return split(lowered(program, options, log, matched=False), strict, barriers)
