@@ -409,7 +409,7 @@ def test_versions_outlive_the_process(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert told[0].split()[1] == "Compiled"
-    assert told[1].split()[1] == "_Restored"
+    assert told[1].split()[1] == "Restored"
 
 
 # --- arrays that hold an element twice ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import DType
-from weft.ir.walk import buffers_written
+from weft.ir.walk import buffers_written, reads
 from weft.records import dataclass
 
 
@@ -269,6 +269,8 @@ def _sides(stmt: Stmt) -> list[Stmt]:
     value = stmt.value
     if stmt.reduce is not None or stmt.domain or not isinstance(value, Op) or value.op != "select":
         return [stmt]
+    if not any(read.buffer == stmt.buffer for read in reads(value)):
+        return [stmt]  # the test tells more of the whole than the sides do alone
     sides = [side for arg in value.args[1:] for side in _sides(replace(stmt, value=arg))]
     return [side for side in sides if not (isinstance(side.value, Read) and side.value.buffer == stmt.buffer)]
 

@@ -314,8 +314,9 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
     for remark in version.remarks:
         if remark.message.startswith("fused with line"):
             continue  # the lowered program has said so already
-        if remark.span.line in searching and not remark.remedy and remark.span.file == source.file:
-            continue  # about loops that nobody has written: a person can do nothing about them
+        about_loops = not remark.remedy and remark.pass_name != "tasks"
+        if about_loops and remark.span.line in searching and remark.span.file == source.file:
+            continue  # loops that nobody has written: a person can do nothing about them
         kind: Literal["done", "missed"] = "missed" if remark.kind == "missed" else "done"
         note = Note(kind, remark.message, remark.remedy, remark.pass_name)
         at = facts.get(remark.span.line) if remark.span.file == source.file else None

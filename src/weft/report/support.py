@@ -141,11 +141,12 @@ def _public(module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def is_registered(entry: Entry) -> bool:
-    """Whether an entry was made by `weft.register`, also for SciPy: which there are depends on what is loaded."""
+    """Whether an entry was made at run time, by `weft.register` (also for SciPy) or for a ufunc of `weft.vectorize`:
+    which there are depends on what is loaded."""
     home = str(getattr(entry.target, "__module__", "") or "")
-    return ".registering" in str(getattr(entry.build, "__module__", "")) or home.startswith(
-        ("scipy.special", "scipy.signal", "scipy.linalg")
-    )
+    maker = str(getattr(entry.build, "__module__", ""))
+    made = maker.endswith(".registering") or maker.startswith("weft.callbacks.")
+    return made or home.startswith(("scipy.special", "scipy.signal", "scipy.linalg"))
 
 
 def rows() -> list[Row]:
