@@ -52,6 +52,7 @@ def mode_text(mode: dict[str, Any]) -> str:
     parts += [f"level={mode['level']!r}"] if mode["backend"] in ("c", "plain") else []
     parts += ["checked=True"] if mode.get("checked") else []
     parts += [f"collect={mode['collect']}"] if mode.get("collect") else []
+    parts += [f"without={tuple(mode['without'])!r}"] if mode.get("without") else []
     return f"Mode({', '.join(parts)})"
 
 

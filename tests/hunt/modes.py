@@ -11,11 +11,14 @@ from typing import Any
 import weft
 from tests.hunt.case import Case
 from tests.hunt.compare import Outcome, difference, outcome
+from weft.directives import SkipPass
+from weft.frontend import source
 from weft.ir.interp import GuardFailed, IntegerOverflow, run
 from weft.ir.program import While
 from weft.ir.walk import walk
 from weft.jitted import Jitted
 from weft.options import Stress, make_options
+from weft.plain import choice
 from weft.plain import runtime as plain_runtime
 from weft.plain.function import Native
 from weft.runtime import toolchain
@@ -28,7 +31,7 @@ SLOW_RATIO, SLOW_SECONDS = 10.0, 2e-3
 class Mode:
     """`backend`: c, python, plain or interpreter; `level`: of the C compiler; `threads`: None for as many as there are;
     `checked`: every array access of the generated C is tested. "plain" is the compiler of plain Python alone, where
-    `collect` has memory collected at every allocation of this number."""
+    `collect` has memory collected at every allocation of this number. `without`: passes that are left out."""
 
     backend: str = "python"
     fp: str = "numpy"
@@ -37,6 +40,7 @@ class Mode:
     level: str = "-O1"
     checked: bool = False
     collect: int = 0
+    without: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -48,6 +52,7 @@ class Mode:
         parts += [f"threads {self.threads}"] if self.threads else []
         parts += ["checked"] if self.checked else []
         parts += [f"collect {self.collect}"] if self.collect else []
+        parts += ["fewer passes"] if self.without else []
         return ", ".join(parts)
 
     @property
@@ -83,6 +88,15 @@ def expected_of(case: Case) -> tuple[list[Outcome], list[float]]:
     return found, seconds
 
 
+def goes_to_plain(case: Case) -> bool:
+    """Whether the compiler of plain Python is the first to get a program, by the arguments of its first call."""
+    function = case.function()
+    arguments = case.makers(function.__globals__)[0]()
+    if choice.uses_arrays(function, arguments):
+        return False
+    return choice.is_plain(function, source.load(function).tree, arguments)
+
+
 @functools.cache
 def _cheap(chain: toolchain.Toolchain, level: str) -> toolchain.Toolchain:
     return replace(chain, flags=(*chain.flags, level))
@@ -116,6 +130,7 @@ def judge(case: Case, mode: Mode, expected: list[Outcome], plain_seconds: list[f
     if mode.backend == "c":
         use_level(mode.level)
     compiled = Jitted(function, replace(options, stress=mode.stress))
+    compiled.direct(tuple(SkipPass(name) for name in mode.without))
     before = weft.get_num_threads()
     if mode.threads:
         weft.set_num_threads(mode.threads)

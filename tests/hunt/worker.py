@@ -8,21 +8,27 @@ import json
 import os
 import random
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TextIO
 
 from tests.hunt.case import Case
 from tests.hunt.compare import Outcome
 from tests.hunt.grammar import generate
 from tests.hunt.limits import OutOfTime, limit_memory, seconds
-from tests.hunt.modes import Mode, Verdict, expected_of, judge
+from tests.hunt.modes import Mode, Verdict, expected_of, goes_to_plain, judge
 from tests.hunt.shrink import shrink
 from weft.options import Stress
+from weft.passes.order import LOWERING, PASSES
 
 #: Seconds for plain Python, for one mode (a compile included), and for making a program smaller.
 PLAIN, ONE_MODE, SHRINKING = 0.5, 60.0, 40.0
 #: Programs whose every call raises are tried again this often: most of what people write does not.
 _ATTEMPTS = 4
+#: The share of programs that are compiled with fewer passes, and of passes that these lack: no pass may be needed for
+#: another one to be right, and what is compiled in half the time is tried twice as often.
+_BARE, _LACKING = 0.5, 0.75
+#: The share of programs over containers that take the way that calls of users take.
+_AS_USERS = 0.8
 #: Exceptions that say more of the machine than of the program.
 _DROPPED = {"RecursionError", "MemoryError"}
 
@@ -52,9 +58,29 @@ def chosen(seed: int, is_plain: bool = False) -> tuple[Case, list[Outcome], list
     return None
 
 
+def modes(seed: int, case: Case, is_plain: bool, native: float) -> list[Mode]:
+    """The ways to run a program. What users' calls would take to the compiler of plain Python mostly goes there."""
+    if is_plain:
+        return plain_modes(seed)
+    if random.Random(f"way {seed}").random() < _AS_USERS and goes_to_plain(case):
+        return plain_modes(seed)
+    return modes_for(seed, native)
+
+
+def fewer_passes(chooser: random.Random) -> tuple[str, ...]:
+    """Passes to leave out, of those that may be."""
+    optional = [each.name for each in (*PASSES, *LOWERING) if each.optional]
+    return tuple(name for name in optional if chooser.random() < _LACKING)
+
+
 def modes_for(seed: int, native: float) -> list[Mode]:
     """The ways to run a program: all of them over many programs, a few for one; `native` is the share that gets C."""
     chooser = random.Random(f"modes {seed}")
+    found = _modes_for(chooser, native)
+    return [replace(mode, without=fewer_passes(chooser)) for mode in found] if chooser.random() < _BARE else found
+
+
+def _modes_for(chooser: random.Random, native: float) -> list[Mode]:
     number = chooser.randrange(64)
     stresses = [
         Stress(split=number),
@@ -102,7 +128,7 @@ def judged(case: Case, mode: Mode, expected: list[Outcome], times: list[float] |
 
 
 def _mode_of(data: dict[str, Any]) -> Mode:
-    return Mode(**{**data, "stress": Stress(**data["stress"])})
+    return Mode(**{**data, "stress": Stress(**data["stress"]), "without": tuple(data.get("without", ()))})
 
 
 class Worker:
@@ -126,11 +152,14 @@ class Worker:
         case, expected, times = found
         # The verifier takes as long as all passes: every fourth program meets it.
         os.environ["WEFT_VERIFY"] = "1" if seed % 4 == 0 else "0"
-        modes = plain_modes(seed) if plainly else modes_for(seed, self.native)
-        for mode in modes if only is None else [_mode_of(only)]:
+        waiting = modes(seed, case, plainly, self.native) if only is None else [_mode_of(only)]
+        while waiting:
+            mode = waiting.pop(0)
             self.say(event="mode", seed=seed, mode=asdict(mode), case=asdict(case))
             verdict = judged(case, mode, expected, times)
             self.say(event="verdict", seed=seed, family=mode.family, verdict=asdict(verdict))
+            if verdict.refusal and not plainly and only is None:  # the other compiler is asked next
+                waiting += modes_for(seed, self.native)
         self.say(event="done", seed=seed, dropped=False, calls=len(case.calls))
 
     def shrink(self, seed: int, case: Case, mode: Mode, kind: str) -> None:

@@ -20,7 +20,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks, revisions
 from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
-from weft.frontend.core import written_by
+from weft.frontend.core import kept_for, written_by
 from weft.frontend.dicts import store_item
 from weft.frontend.emit import Choosing
 from weft.frontend.expressions import minus_one, scalar_binary
@@ -60,7 +60,7 @@ class Comprehensions(Building):
         """The items of a comprehension: as a list, or (not `lists`) as the array that np.array makes of them."""
         if any(generator.is_async for generator in node.generators):
             raise self.unsupported(node, "an asynchronous comprehension")
-        first = _run_of(self, node.generators[0])
+        first = _run_of(self, node.generators[0], node)
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         try:
             items = _compile_time_items(self, node, first)
@@ -187,7 +187,7 @@ def _at_compile_time(
     if level == len(node.generators):
         return [builder.evaluate(node.elt)]
     generator = node.generators[level]
-    iterable = first if first is not None else _run_of(builder, generator)
+    iterable = first if first is not None else _run_of(builder, generator, node)
     if not isinstance(iterable, Tuple):
         return None
     items: list[Value] = []
@@ -261,7 +261,7 @@ def _run_loops(builder: Building, node: _Loops, level: int, first: Value | None,
         return
     emitter = builder.emitter
     generator = node.generators[level]
-    iterable = first if first is not None else _run_of(builder, generator)
+    iterable = first if first is not None else _run_of(builder, generator, node)
     if isinstance(iterable, Tuple):
         for item in iterable.items:
             assign_target(builder, generator.target, item, node)
@@ -289,9 +289,10 @@ def _run_loops(builder: Building, node: _Loops, level: int, first: Value | None,
     emitter.emit(Loop(dim, tuple(block), span=emitter.span))
 
 
-def _run_of(builder: Building, generator: ast.comprehension) -> Value:
+def _run_of(builder: Building, generator: ast.comprehension, node: ast.AST) -> Value:
     builder.looked_at.clear()
-    return evaluate_run(builder, generator.iter)
+    body = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+    return kept_for(builder, evaluate_run(builder, generator.iter), [*body, *generator.ifs])
 
 
 def _is_watched(builder: Building, node: ast.AST) -> bool:
@@ -333,7 +334,7 @@ def mapped(builder: Building, function: Value, items: Value) -> Value:
 
 
 def _keyed(builder: Building, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
-    first = _run_of(builder, node.generators[0])
+    first = _run_of(builder, node.generators[0], node)
     saved, stale, known = dict(builder.scope.values), set(builder.scope.stale), set(builder.scope.known)
     made = builder.new_dict(node, is_set=value is None)
 
@@ -358,7 +359,7 @@ def fold_generator(builder: Building, function: Any, node: ast.Call) -> Value:
     if function in (min, max):
         values = builder.comprehension(generator, lists=True)
         return builder.call(Object(function), [values], {}, node)
-    first = evaluate_run(builder, generator.generators[0].iter)
+    first = _run_of(builder, generator.generators[0], generator)
     if function is sum and simple and not isinstance(first, (Tuple, Generator)):
         try:
             return _simple_sum(builder, generator, first, node)

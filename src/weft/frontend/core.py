@@ -284,12 +284,39 @@ def kept_items(builder: Building, value: Value) -> Value:
     made = builder.made_arrays(value)
     assert isinstance(made, Tuple)
     value = made
-    items = tuple(
-        Scalar(builder._kept(item.expr, "item")) if isinstance(item, Scalar) else kept_items(builder, item)
-        for item in value.items
-    )
+    items = tuple(_kept_item(builder, item) for item in value.items)
     same = all(new == old for new, old in zip(items, value.items))
     return value if same else replace(value, items=items)
+
+
+def _kept_item(builder: Building, item: Value) -> Value:
+    return Scalar(builder._kept(item.expr, "item")) if isinstance(item, Scalar) else kept_items(builder, item)
+
+
+def kept_for(builder: Building, value: Value, body: Iterable[ast.AST]) -> Value:
+    """A tuple that a loop runs through once for each item: the items are what they were before the first trip.
+
+    Arrays that are computed stay so, for each trip to fuse with, unless the body may change what they come from.
+    """
+    if not isinstance(value, Tuple):
+        return value
+    quiet = any(isinstance(item, Array) for item in value.items) and not any(map(_may_change, body))
+    if not quiet:
+        return kept_items(builder, value)
+    items = (item if isinstance(item, Array) else _kept_item(builder, item) for item in value.items)
+    return replace(value, items=tuple(items))
+
+
+def _may_change(tree: ast.AST) -> bool:
+    """Whether something may write memory, itself or in a function that it calls."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Call, ast.Delete, ast.NamedExpr)):
+            return True
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            return True
+        if isinstance(node, ast.AugAssign):  # an array changes in place
+            return True
+    return False
 
 
 def changes_type(builder: Building, slot: Slot) -> bool:

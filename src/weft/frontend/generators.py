@@ -19,6 +19,7 @@ from typing import Any
 from weft.frontend import reasons
 from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
+from weft.frontend.core import kept_items
 from weft.frontend.interrupts import at_home, foreign
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness
@@ -74,7 +75,7 @@ class Generators(Building):
         """A generator of one parameter: the first iterable is evaluated where the expression stands."""
         if any(part.is_async for part in node.generators):
             raise self.unsupported(node, "an asynchronous generator")
-        first = evaluate_run(self, node.generators[0].iter)
+        first = kept_items(self, evaluate_run(self, node.generators[0].iter))
         # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
         tree: ast.FunctionDef | None = getattr(node, "generator", None)
         if tree is None:

@@ -16,7 +16,7 @@ from weft.frontend import arith, arrays
 from weft.frontend.blocks import escape_together
 from weft.frontend.building import Building
 from weft.frontend.choices import condition_value, evaluate_run
-from weft.frontend.core import SYNTHETIC, changes_type, steady, written_by
+from weft.frontend.core import SYNTHETIC, changes_type, kept_for, steady, written_by
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.enums import slot_member
 from weft.frontend.interrupts import FALSE, Interrupts, jump
@@ -198,7 +198,7 @@ class Loops(Building):
         if isinstance(value, Tuple) and len(value.items) > MOST_COPIES:
             value = self.as_run(value)
         if isinstance(value, Tuple):
-            return _unrolled(self, node, value)
+            return _unrolled(self, node, kept_for(self, value, node.body))
         if isinstance(value, Grid) or (isinstance(value, Range) and value.parallel):
             _stays_inside(self, node)
         names = _names(node.target, value)
@@ -680,8 +680,21 @@ def _watch_length(builder: Building, node: ast.For, items: Iterable, frame: Loop
 def watch(builder: Building, items: Iterable, body: Sequence[Node], node: ast.AST) -> None:
     """A loop whose body changes how long it runs looks at that before each trip: the build starts again."""
     if (walk.expr_buffers(items.trips) | items.watches) & written_by(builder, body):
+        rebound = _rebound_inside(node)
+        if rebound is not None:  # the name's new container is kept where the old one is, through which the loop runs
+            reason = f"a loop through '{rebound}' that binds this name again"
+            raise builder.unsupported(node, reason, "give what the loop makes another name")
         builder.emitter.decisions.watched.add((builder.scope.path, id(node)))
         raise Restart
+
+
+def _rebound_inside(node: ast.AST) -> str | None:
+    """A name that a loop runs through and that its body gives another value (`x += y` changes a list in place)."""
+    if not isinstance(node, ast.For):
+        return None
+    through = {part.id for part in ast.walk(node.iter) if isinstance(part, ast.Name)}
+    plain = [part for top in node.body for part in ast.walk(top) if isinstance(part, (ast.Assign, ast.NamedExpr))]
+    return min(through & assigned(plain), default=None)
 
 
 def _names(target: ast.expr, value: Value) -> tuple[str, ...]:

@@ -467,6 +467,7 @@ def _unpack(builder: Building, target: ast.Tuple | ast.List, value: Value, node:
         raise builder.unsupported(node, f"ValueError: {len(value.items)} values for {len(target.elts)} targets")
     # All values are taken before any name changes: `a, b = b, a + b`.
     taken = [builder._taken(item) for item in value.items]
+    taken = [kept_items(builder, part) if isinstance(part, Tuple) else part for part in taken]
     for item, part in zip(target.elts, taken):
         assign_target(builder, item.value if isinstance(item, ast.Starred) else item, part, node)
 

@@ -260,6 +260,17 @@ def _taken(item: Item, columns: Iterator[_Column]) -> Iterator[_Column]:
     return (next(columns) for _ in _own_columns(item))
 
 
+def _attributes_to_come(made: Any) -> list[tuple[str, Any]]:
+    """The attributes of an object of the user's class that are to be made yet; an argument has none."""
+    names = (*getattr(made, "__dict__", ()), *getattr(type(made), "__slots__", ()))
+    held = [(name, getattr(made, name, None)) for name in names if not isinstance(made, type)]
+    return [(name, part) for name, part in held if isinstance(part, Later) or _attributes_of_part(part)]
+
+
+def _attributes_of_part(part: Any) -> bool:
+    return type(part) in (list, tuple) and any(isinstance(one, Later) for one in part)
+
+
 def _resolved(result: Any, lists: _Lists) -> Any:
     if isinstance(result, Later):
         if result.template.startswith("="):  # a list by its number
@@ -270,6 +281,8 @@ def _resolved(result: Any, lists: _Lists) -> Any:
             return lists.list_at(item, int(result.columns[0]))
         return lists.container(result.template, result.columns)
     if not isinstance(result, list | tuple):
+        for name, part in _attributes_to_come(result):
+            object.__setattr__(result, name, _resolved(part, lists))
         return result
     parts = [_resolved(part, lists) for part in result]
     if all(map(operator.is_, parts, result)):

@@ -15,6 +15,7 @@ from weft.errors import Unsupported
 from weft.frontend import arrays
 from weft.frontend.comprehensions import mapped
 from weft.frontend.constants import constant_bool, constant_int
+from weft.frontend.core import kept_items
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native, records
@@ -210,7 +211,7 @@ def _list(call: Bound) -> Value:
 def _map(call: Bound) -> Value:
     builder = call.builder
     function = call.need("function")
-    value = call.need("iterable")
+    value = kept_items(builder, call.need("iterable"))
     node = builder.calling
     if isinstance(value, Tuple):
         return Tuple(tuple(builder.call(function, [item], {}, node) for item in value.items), is_list=True)
