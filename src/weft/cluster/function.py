@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft import targets
+from weft import net, steps, targets
 from weft.analysis.cost import evaluate
 from weft.analysis.scopes import written_params
 from weft.cluster import costs, driver, kernels
@@ -29,7 +29,7 @@ from weft.cluster.settings import current
 from weft.cluster.spread import Spread
 from weft.cluster.sweeps import with_sweeps
 from weft.cluster.work import Failure, throw
-from weft.errors import CompileError, FallbackWarning, ParallelError, Span, Unsupported
+from weft.errors import CompileError, FallbackWarning, ParallelError, Span, Unsupported, WeftError
 from weft.frontend import specs
 from weft.ir import interp
 from weft.ir.expr import Var
@@ -104,6 +104,8 @@ class Distributed:
     _refusal = "it cannot be spread over machines"
     #: Whether sparse matrices and lists are taken, by the arrays that they are made of.
     _takes_parts = False
+    #: Whether planning has a limit of time.
+    _timed = True
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
@@ -131,7 +133,20 @@ class Distributed:
 
     def _version(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
         """The version for these arguments, planned now if there is none; or why there is none (GUARDS: because of these
-        very arguments, which others of their kind may not share)."""
+        very arguments, which others of their kind may not share). A mistake of weft's own is a reason, too."""
+        try:
+            with steps.budget(self.options.compile_timeout if self._timed else 0):
+                return self._known_or_planned(values)
+        except Exception as trouble:
+            return self._mistake(trouble)
+
+    def _mistake(self, trouble: Exception) -> str:
+        """The reason that an exception of weft's own is, unless the caller is to see it."""
+        if isinstance(trouble, WeftError) or net.is_meant(trouble, self.options):
+            raise trouble
+        return net.refusal(trouble, self._place(), self.options).reason
+
+    def _known_or_planned(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
         shown = tuple(stand_in(value) for value in values)
         key = tuple(specs.specs_of(shown))
         with self._lock:
@@ -154,6 +169,8 @@ class Distributed:
                     self._split(problem)
             except Refused as problem:
                 reason = str(problem)
+            except Exception as trouble:
+                reason = self._mistake(trouble)
             else:
                 self._versions.setdefault(key, []).append(version)
                 call = fit(version, values)

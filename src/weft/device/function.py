@@ -134,7 +134,7 @@ class DeviceFunction(Distributed):
         if values is None:
             return self.py_func(*args, **kwargs)
         shown, arrays, back = self._stand_ins(values)
-        found = self._found(shown)
+        found = self._version(shown)
         if isinstance(found, str):
             if found is not GUARDS:
                 self._warn(found)
@@ -179,15 +179,6 @@ class DeviceFunction(Distributed):
         if not done:
             return self._on_cpu(args, {})
         return _each_array(result, back, args) if back is not None else result
-
-    def _found(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
-        """The version for these arguments, or why there is none: a mistake of weft's own is a reason, too."""
-        try:
-            return self._version(values)
-        except Exception as trouble:
-            if net.is_meant(trouble, self.options):
-                raise
-            return net.refusal(trouble, self._place(), self.options).reason
 
     def _stand_ins(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, DeviceArray], Any]:
         """What the compiler looks at instead of arrays on the device; which stands for which; and how results become
@@ -355,7 +346,7 @@ class AutoFunction(DeviceFunction):
     def _predict(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Settle for one of the two at once if the model leaves no doubt."""
         values = self._bound(args, kwargs)
-        found = GUARDS if values is None else self._found(values)
+        found = GUARDS if values is None else self._version(values)
         if isinstance(found, str):
             self._chosen[key] = "cpu"
             return

@@ -197,8 +197,9 @@ class Loops(Building):
     def _for_value(self, node: ast.For, value: Value) -> bool:
         if isinstance(value, Tuple) and len(value.items) > MOST_COPIES:
             value = self.as_run(value)
+        value = kept_for(self, value, node.body)
         if isinstance(value, Tuple):
-            return _unrolled(self, node, kept_for(self, value, node.body))
+            return _unrolled(self, node, value)
         if isinstance(value, Grid) or (isinstance(value, Range) and value.parallel):
             _stays_inside(self, node)
         names = _names(node.target, value)
