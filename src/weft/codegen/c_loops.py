@@ -104,6 +104,14 @@ def _short_rows(loop: Loop) -> bool:
     return has_loop(loop.body) and all(isinstance(node, Stmt) or _few(node) for node in loop.body)
 
 
+def _strip_rows(loop: Loop) -> bool:
+    """Whether a loop does nothing but short loops in vectors, over a strip of columns: it runs in pieces, like an
+    innermost one, so that nothing is called while the strip is in registers."""
+    if loop.kind is not LoopKind.SEQUENTIAL or not isinstance(loop.dim, Dim) or _short_rows(loop):
+        return False
+    return bool(loop.body) and all(_few(node) for node in loop.body)
+
+
 def _few(node: Node) -> bool:
     """Whether a node is a short loop in vectors."""
     if not isinstance(node, Loop) or node.kind is not LoopKind.VECTOR:
@@ -213,6 +221,8 @@ class Loops(Memory):
             self._counted(loop.dim, body, out, self.simd(loop, body))
         elif self.lockstep:
             self._counted(loop.dim, body, out)
+        elif _strip_rows(loop):
+            self._long(loop.dim, body, out)
         elif has_loop(loop.body):
             self._counted(loop.dim, (*self.poll(), *body), out)
         elif _breaks(loop.body) or isinstance(loop.dim, CompressedDim):
@@ -246,7 +256,7 @@ class Loops(Memory):
     def _body(self, loop: Loop, path: Path) -> C.CBlock:
         outer = self.lockstep
         self.depth += 1
-        self.lockstep = outer or loop.kind is LoopKind.VECTOR or _short_rows(loop)
+        self.lockstep = outer or loop.kind is LoopKind.VECTOR or _short_rows(loop) or _strip_rows(loop)
         body = self.block(loop.body, (*path, 0))
         self.depth -= 1
         self.lockstep = outer

@@ -51,6 +51,8 @@ BLOCK = 8
 MOST_CYCLES = 8
 # Shorter rows are not worth the trouble.
 LEAST_COLUMNS = 256
+# A row of so many columns is loaded and stored once for all rows that are added to it.
+LEAST_IN_MEMORY = 64
 
 
 @declared("jam", takes=Stage.LOWERED, after=("store",), reshapes=True, knows=Knows.BESIDE)
@@ -96,6 +98,8 @@ def why_not_columns(loop: Loop) -> str | None:
         return "few iterations"
     if not isinstance(inner, Loop) or inner.kind is not LoopKind.VECTOR or inner.accumulators:
         return "not one loop in vectors inside"
+    if (few := cost.constant_extent(inner.dim)) is not None and few <= LEAST_IN_MEMORY:
+        return "a row that stays in registers"
     stmt = inner.body[0] if len(inner.body) == 1 else None
     if not isinstance(stmt, Stmt) or not stmt.index or cost.expr_cycles(stmt.value) > MOST_CYCLES:
         return "not one short assignment to an array"

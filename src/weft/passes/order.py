@@ -11,6 +11,7 @@ from weft import steps
 from weft.ir.verify import Stage
 from weft.passes import (
     Pass,
+    abreast,
     arrange,
     block,
     checks,
@@ -86,6 +87,7 @@ LOWERING: tuple[Pass, ...] = (
     block.run,
     store.run,
     lanes.run,
+    abreast.run,
     jam.run,
     registers.run,
     trapezoid.run,
