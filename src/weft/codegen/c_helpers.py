@@ -257,9 +257,8 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "int_checked": Helper(
         "f",
         """static inline i64 int_checked_$t($t x, i64 *o) {
-  if (__builtin_fabs$f(x) < ($t)9223372036854775808.0) return (i64)x;
-  *o |= 1;
-  return 0;
+  *o |= !(__builtin_fabs$f(x) < ($t)9223372036854775808.0);
+  return (i64)x;
 }""",
     ),
     "int_checked_from": Helper(

@@ -7,6 +7,10 @@ that conversions to Python integers make themselves.
 
 A float that becomes a Python integer and is none of 64 bits is noticed where it is converted (`int_checked` in C), and
 the call falls back to Python.  That holds for code that runs, so this comes after all that may take code away.
+
+    if all[i] 0 <= int(x[i]) < n: y[i] = t[int(x[i])] for i    -->   the same, without looking for such floats again
+
+What a test has found to be in range is converted as NumPy converts it.
 """
 
 from __future__ import annotations
@@ -16,17 +20,20 @@ from dataclasses import replace
 
 from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.program import HAND_BACK, Block, Check, If, Loop, Node, Program, Stmt
-from weft.ir.types import INT, DType
+from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import (
     buffers_written,
     domain_buffers,
     expr_buffers,
     has_exit,
     map_dim,
+    map_node_exprs,
     map_sub_blocks,
+    rewrite,
     substitute,
 )
 from weft.passes import Knows, PassContext, declared
+from weft.passes.raising.beforehand import in_order
 from weft.records import dataclass
 
 _LOW, _HIGH = -(2.0**63), 2.0**63
@@ -56,6 +63,8 @@ def _block(block: Block) -> Block:
     made: set[_Conversion] = set()
     for node in block:
         inner = map_sub_blocks(node, _block)
+        if isinstance(inner, If) and (ranged := _ranged(inner.condition)):
+            inner = replace(inner, then=tuple(_converted(each, ranged) for each in inner.then))
         tested = _tested(inner) if isinstance(inner, Check) else None
         if tested is not None and tested <= made:
             continue
@@ -104,8 +113,8 @@ def _sure(expr: Expr) -> Iterator[Expr]:
 
 
 def _plain(expr: Expr) -> Expr:
-    """A float without what changes nothing about its integer part."""
-    if isinstance(expr, Cast) and expr.of.dtype is expr.value.type.dtype:
+    """A float without what changes nothing about its integer part, and whether it has one."""
+    if isinstance(expr, Cast) and expr.of.dtype.is_float and expr.value.type.dtype in (expr.of.dtype, DType.F32):
         return _plain(expr.value)
     if isinstance(expr, Op) and expr.op == "trunc":
         return _plain(expr.args[0])
@@ -152,6 +161,43 @@ def _conjuncts(expr: Expr) -> Iterator[Expr]:
             yield from _conjuncts(part)
     else:
         yield expr
+
+
+# --- what is in range ---
+
+
+def _ranged(condition: Expr) -> set[_Conversion]:
+    """The floats that a condition bounds from both sides as integers, at all points of a domain."""
+    domain: Domain = ()
+    while isinstance(condition, Reduce) and condition.op == "and":
+        domain, condition = (*domain, *condition.dims), condition.value
+    if not domain or not all(isinstance(dim, Dim) for dim in domain):
+        return set()
+    sides: dict[_Conversion, set[str]] = {}
+    for part in in_order(condition):
+        if isinstance(part, Op) and part.op in ("ge", "gt", "lt", "le") and part.args[0].type == INT:
+            value = part.args[0]
+            while isinstance(value, Op) and value.op in ("add", "sub") and isinstance(value.args[1], Const):
+                value = value.args[0]
+            if isinstance(value, Cast) and value.value.type.dtype.is_float:
+                sides.setdefault(_numbered(domain, _plain(value.value)), set()).add(part.op[0])
+    return {one for one, found in sides.items() if found == {"g", "l"}}
+
+
+def _converted(node: Node, ranged: set[_Conversion]) -> Node:
+    """The node, its conversions of what is in range without a test."""
+    if not isinstance(node, Stmt) or not all(isinstance(dim, Dim) for dim in node.domain):
+        return node
+    domain = node.domain
+
+    def visit(expr: Expr) -> Expr:
+        if isinstance(expr, Cast) and expr.of == INT and expr.value.type.dtype.is_float:
+            value = _plain(expr.value)
+            if _numbered(domain, value) in ranged:
+                return Cast(Cast(value, ScalarType(DType.I64)), INT)
+        return expr
+
+    return map_node_exprs(node, lambda expr: rewrite(expr, visit))
 
 
 def _is_test(expr: Expr) -> Expr | None:

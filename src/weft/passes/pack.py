@@ -1,11 +1,15 @@
-"""Columns that entries tell, side by side.  In: statements over the entries of a compressed level that go down columns
-of a dense array; out: the same along the rows of a transposed copy, where the entries are many enough to pay for it.
+"""Columns side by side.  In: statements over the entries of a compressed level that go down columns of a dense array, or
+that add up a few elements of a row at each point; out: the same along the rows of a transposed copy, where it pays.
 
     e[p] = v[p] * sum[k] a[i, k] * b[k, j]   for i, j(p) in csr[i]
       -->  if entries * 4 > columns of b:  { t[j, k] = b[k, j];  e[p] = v[p] * sum[k] a[i, k] * t[j, k] }
            else: as it was
 
-Going down a column, each element lies in a cache line of its own; a copy reads and writes each element once.
+    d[i, j] = sum[k: 0 <= k < n] |a[i, k] - b[j, k]|   for i, j
+      -->  { t[k, j] = b[j, k];  d[i, j] = sum[k] |a[i, k] - t[k, j]| }, if n is small, and i takes a few values
+
+Going down a column, each element lies in a cache line of its own; a copy reads and writes each element once.  A sum of a
+few terms is no vector, but many of them side by side are.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from weft.analysis.effects import sets_all
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Dim, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.program import Alloc, Block, Buffer, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import PYBOOL
-from weft.ir.walk import free_vars, map_children, map_sub_blocks, reads, subexpressions, walk
+from weft.ir.walk import free_vars, map_children, map_sub_blocks, reads, rewrite, subexpressions, walk
 from weft.passes import PassContext, declared
 from weft.passes.disjoint import reordered
 from weft.passes.rename import renamed
@@ -28,6 +32,10 @@ from weft.records import dataclass
 PASS = "pack"
 # An element of a copy costs this part of one that is alone in its cache line.
 SHARE = 4.0
+# Sums of at most so many terms are better side by side than each in vectors of its own,
+TERMS = 32
+# if the copy is used so many times.
+USES = 4
 
 
 @dataclass(frozen=True)
@@ -40,8 +48,8 @@ class _Column:
 
 @declared("pack", after=("match",))
 def run(program: Program, context: PassContext) -> Program:
-    """Every statement that goes down columns which entries tell."""
-    if not any(isinstance(node, Stmt) and _over_entries(node.domain) for node in walk(program.body)):
+    """Every statement that goes down columns which entries tell, or adds up a few terms at each of many points."""
+    if not any(isinstance(node, Stmt) and (_over_entries(node.domain) or _rows(node, {})) for node in walk(program.body)):
         return program
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
     filled = {buffer.name for buffer in program.buffers if buffer.role is Role.PARAM} | _set_whole(program)
@@ -55,7 +63,12 @@ def run(program: Program, context: PassContext) -> Program:
             return (map_sub_blocks(node, blocks),)
         columns = [one for one in _columns(node, program.table) if one.read.buffer in filled]
         if not columns:
-            return (node,)
+            rows = [read for read in _rows(node, program.table) if read.buffer in filled]
+            if not rows:
+                return (node,)
+            changed = True
+            context.done(PASS, f"rows of {rows[0].buffer} side by side, in a copy", node.span)
+            return _few_terms(node, rows, workspace)
         changed = True
         context.done(PASS, f"columns of {columns[0].read.buffer} side by side, in a copy", node.span)
         return (_packed(node, columns[0], workspace),)
@@ -94,6 +107,70 @@ def _columns(stmt: Stmt, table: dict[str, Buffer]) -> Iterator[_Column]:
             told = _told(read.index[1], levels, table)
             if told is not None and not any(True for size in of.shape for _ in reads(size)):
                 yield _Column(read, told)
+
+
+def _rows(stmt: Stmt, table: dict[str, Buffer]) -> list[Read]:
+    """Reads b[j, k] of a sum over a few k, at each j, if all else that it reads stays where it is or runs along j.
+
+    Without a table: whether there is such a sum at all."""
+    dims = stmt.domain
+    if len(dims) < 2 or stmt.reduce is not None or not all(isinstance(dim, Dim) and dim.step == 1 for dim in dims):
+        return []
+    lane, names = dims[-1].var, {dim.var for dim in dims}
+    bounds = [bound for dim in dims if isinstance(dim, Dim) for bound in (dim.lo, dim.hi)]
+    if any(True for bound in bounds for _ in reads(bound)) or any(names & free_vars(bound) for bound in bounds):
+        return []
+    sums = [part for part in subexpressions(stmt.value) if isinstance(part, Reduce)]
+    if len(sums) != 1 or len(sums[0].dims) != 1 or not isinstance(sums[0].dims[0], Dim):
+        return []
+    (dim,) = sums[0].dims
+    few = cost.constant_extent(dim)
+    if dim.lo != integer(0) or free_vars(dim.hi) & names or (few is not None and not 1 < few <= TERMS):
+        return []
+    if any((few := cost.constant_extent(outer)) is not None and few < USES for outer in dims[:1]):
+        return []
+    value = sums[0].value
+    if isinstance(value, Op) and value.op == "mul" and all(isinstance(part, Read) for part in value.args):
+        return []  # a product, of which there are other forms
+    return _short_rows(value, lane, dim, stmt.buffer, table)
+
+
+def _short_rows(value: Expr, lane: str, dim: Dim, target: str, table: dict[str, Buffer]) -> list[Read]:
+    found: list[Read] = []
+    for read in dict.fromkeys(reads(value)):
+        if lane not in {name for place in read.index for name in free_vars(place)}:
+            continue
+        if read.index == (Var(lane), Var(dim.var)) and read.buffer != target:
+            of = table.get(read.buffer)
+            if of is not None and (of.layout is not Layout.C or of.shape[1] != dim.hi):
+                return []
+            if of is not None and any(True for size in of.shape for _ in reads(size)):
+                return []
+            found.append(read)
+        elif read.index[-1] != Var(lane) or any(lane in free_vars(place) for place in read.index[:-1]):
+            return []
+    return found
+
+
+def _few_terms(stmt: Stmt, rows: list[Read], workspace: Workspace) -> Block:
+    """The statement over transposed copies; as it was where sums are long or copies are used too few times."""
+    dim = next(part.dims[0] for part in subexpressions(stmt.value) if isinstance(part, Reduce))
+    copies: dict[Expr, Read] = {}
+    nodes: list[Node] = []
+    for read in rows:
+        of = workspace.table[read.buffer]
+        copy = workspace.new_buffer(f"{read.buffer}_columns", of.type, of.shape[::-1]).name
+        j, k = (workspace.new_var(hint) for hint in ("j", "k"))
+        whole = Dim(k, integer(0), of.shape[1]), Dim(j, integer(0), of.shape[0])
+        fill = Stmt(whole, copy, (Var(k), Var(j)), Read(read.buffer, (Var(j), Var(k)), of.type), None, stmt.span)
+        copies[read] = Read(copy, read.index[::-1], of.type)
+        nodes += [Alloc(copy), fill]
+    instead = replace(stmt, value=rewrite(stmt.value, lambda part: copies.get(part, part)))
+    if cost.constant_extent(dim) is not None:
+        return (*nodes, instead)
+    many = Op("ge", (cost.extent(stmt.domain[0]), integer(USES)), PYBOOL)
+    few = Op("le", (cost.extent(dim), integer(TERMS)), PYBOOL)
+    return (If(Op("and", (many, few), PYBOOL), (*nodes, instead), renamed((stmt,), workspace.taken), span=stmt.span),)
 
 
 def _told(place: Expr, levels: dict[str, CompressedDim], table: dict[str, Buffer]) -> Expr | None:
