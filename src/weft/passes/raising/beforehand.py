@@ -12,7 +12,7 @@ out of order), in which the loop as it was written decides.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from weft.analysis.facts import Facts, conjuncts
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
@@ -42,7 +42,6 @@ class Beforehand:
         if not check.domain:
             self.conditions.append(check.condition)
             return
-        *outer, inner = check.domain
         names = set(dim_vars(check.domain))
         parts = in_order(check.condition)
         # What no iteration changes is tested once: also for a loop without iterations, which may then run as written.
@@ -51,6 +50,8 @@ class Beforehand:
         parts = [part for part in parts if part not in fixed]
         if not parts:
             return
+        check = replace(check, domain=_looked_at(check.domain, parts))
+        *outer, inner = check.domain
         ends: list[Affine] = []
         rest: list[Expr] = []
         facts = Facts()
@@ -91,6 +92,17 @@ class Beforehand:
             self.before.append(Stmt((), held, (), end))
             bounds.append(Read(held, (), INT))
         return Dim(inner.var, bounds[0], bounds[1])
+
+
+def _looked_at(domain: Domain, parts: list[Expr]) -> Domain:
+    """all[i, k] c[i]  -->  all[i] c[i]: loops inside all those that the conditions speak of do not count.
+
+    If such a loop never runs the test says more than it must; what it looks at is there all the same.
+    """
+    used = {name for part in parts for name in free_vars(part)}
+    while len(domain) > 1 and not used & set(dim_vars(domain[-1:])):
+        domain = domain[:-1]
+    return domain
 
 
 def in_turn(conditions: list[Expr]) -> Expr:
