@@ -95,9 +95,29 @@ def flattened(nested):
     return out
 
 
+def by_quarters(a, b):
+    n = len(a)
+    if n == 1:
+        return [[a[0][0] * b[0][0]]]
+    k = n // 2
+
+    def plus(x, y):
+        return [[p + q for p, q in zip(r, s)] for r, s in zip(x, y)]
+
+    def quarters(m):
+        return [r[:k] for r in m[:k]], [r[k:] for r in m[:k]], [r[:k] for r in m[k:]], [r[k:] for r in m[k:]]
+
+    a11, a12, a21, a22 = quarters(a)
+    b11, b12, b21, b22 = quarters(b)
+    top = plus(by_quarters(a11, b11), by_quarters(a12, b21)), plus(by_quarters(a11, b12), by_quarters(a12, b22))
+    low = plus(by_quarters(a21, b11), by_quarters(a22, b21)), plus(by_quarters(a21, b12), by_quarters(a22, b22))
+    return [x + y for x, y in zip(*top)] + [x + y for x, y in zip(*low)]
+
+
 @pytest.mark.parametrize(
     ("function", "arguments", "most"),
     [
+        (by_quarters, ([[1, 2], [3, 4]], [[5, 6], [7, 8]]), 14),  # eight calls of itself, six functions in each
         (subsets, ([1, 2, 3],), 2),
         (queens, (5,), 4),
         (even_parts, ([3, 1, 2], {}), 6),

@@ -219,6 +219,11 @@ class _Outliner:
         if isinstance(node, ast.Attribute):
             owner = self._value(node.value)
             return getattr(owner, "__dict__", {}).get(node.attr) if type(type(owner)) is type else None
+        if isinstance(node, (ast.Constant, ast.Tuple, ast.List)):
+            try:
+                return ast.literal_eval(node)
+            except ValueError:
+                return None
         return None
 
     # --- the function -----------------------------------------------------------------------------------------------

@@ -23,6 +23,8 @@ from weft.plain.types import BIG, BYTEARRAY, DTYPES, SCALAR_HEADS, Head, Key, La
 
 #: Instances of one function before all further calls share one.
 _MAX_INSTANCES: Final = 24
+#: Instances of one function before calls with containers of the same types share one.
+_MANY_INSTANCES: Final = 6
 #: Dimensions of arrays (native/arrays.h).
 MAX_RANK: Final = 8
 #: Instances of a unit: what needs more is left to Python.
@@ -206,9 +208,13 @@ class Instance:
         self.recursive = False
         self.calls: set[Instance] = set()
         self.maker: Instance | None = None  # in which the first call stands
-        self.shape: Any = None  # of its arguments when it was made
+        self.within: list[Instance] = []  # in which it calls itself, each for other types of arguments
         self.head = Head(("generator", self), (self.yielded,), info) if info.is_generator else None
         self.flagged: set[str] = set()  # variables that may be read before they have a value
+
+    @property
+    def arguments(self) -> list[Node]:
+        return [self.locals[name].root() for name in self.info.parameters]
 
     @property
     def c_name(self) -> str:
@@ -351,10 +357,12 @@ class Unit:
         home = (id(info.tree), id(outer))
         key: Any = (home, tuple(_argument_key(node) for node in arguments))
         found = self.instances.get(key)
-        shape = None
+        first = None
         if found is None:
-            shape = tuple(_shape(node) for node in arguments)
-            found = _recursive(info, outer, shape, caller)
+            first = _first_call(info, outer, arguments, caller)
+            found = first and next((one for one in first.within if _are_alike(one.arguments, arguments)), None)
+            if found is None and self.counts.get(home, 0) >= _MANY_INSTANCES:
+                found = self._known(home, arguments)
             if found is not None:
                 self.instances[key] = found
         if found is None:
@@ -368,8 +376,18 @@ class Unit:
             self.number += 1
             self.lattice.note()
             found = self.instances[key] = Instance(info, outer, self.number)
-            found.maker, found.shape = caller, shape
+            found.maker = caller
+            if first is not None:
+                first.within.append(found)
         return found
+
+    def _known(self, home: Any, arguments: list[Node]) -> Instance | None:
+        """An instance for containers of the same types that others have made."""
+        shape = tuple(_shape(node) for node in arguments)
+        if not all(map(_is_complete, shape)):
+            return None
+        made = (one for key, one in self.instances.items() if key[0] == home)
+        return next((one for one in made if tuple(map(_shape, one.arguments)) == shape), None)
 
 
 def _argument_key(node: Node) -> Any:
@@ -383,21 +401,45 @@ def _shape(node: Node, depth: int = 4) -> Any:
     return frozenset((head.key, tuple(_shape(part, depth - 1) for part in head.parts)) for head in node)
 
 
-def _recursive(info: FunctionInfo, outer: Instance | None, shape: Any, caller: Instance | None) -> Instance | None:
-    """The instance in which a function calls itself with containers of the same types that it has made itself: each
-    further call would make others. The first call has an instance of its own: its arguments are somebody else's.
+def _is_complete(shape: Any) -> bool:
+    """Whether something is known of everything that a shape shows."""
+    if shape is None:
+        return True
+    return bool(shape) and all(_is_complete(part) for _, parts in shape for part in parts)
+
+
+def _are_alike(some: list[Node], others: list[Node]) -> bool:
+    """Whether the kinds of values are the same as far as they are known."""
+    return all(_may_equal(_shape(one), _shape(other)) for one, other in zip(some, others))
+
+
+def _may_equal(one: Any, other: Any) -> bool:
+    if not one or not other:
+        return True
+    mine, theirs = dict(one), dict(other)
+    if len(mine) < len(one) or len(theirs) < len(other):  # containers that differ in what they hold
+        return bool(one == other)
+    return mine.keys() == theirs.keys() and all(
+        _may_equal(part, of_other) for key, parts in mine.items() for part, of_other in zip(parts, theirs[key])
+    )
+
+
+def _first_call(
+    info: FunctionInfo, outer: Instance | None, arguments: list[Node], caller: Instance | None
+) -> Instance | None:
+    """The outermost call of a function that leads to a call of it with containers of the same types.
+
+    All calls within share an instance, since each would make containers for others. The first call has one of its own:
+    its arguments are somebody else's.
 
         def place(row, columns): ... place(row + 1, columns | {c})
     """
     found: Instance | None = None
     while caller is not None:
-        if caller.info is info and caller.outer is outer:
-            if found is not None:
-                return found
-            if caller.shape == shape:
-                found = caller
+        if caller.info is info and caller.outer is outer and _are_alike(caller.arguments, arguments):
+            found = caller
         caller = caller.maker
-    return None
+    return found
 
 
 #: What classes of named tuples hold anyway.
