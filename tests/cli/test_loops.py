@@ -130,6 +130,13 @@ def characters(n: int) -> Any:
     return depth, deepest, c
 
 
+def constants(n: int) -> Any:
+    total, size = 0, 0
+    for size in (5, 7, 3):
+        total += size * n
+    return total, size
+
+
 def objects(n: int) -> Any:
     head, node, k = None, None, 0
     first = Node(-1)
@@ -169,6 +176,7 @@ def one_line(n: int) -> Any:
 
 CASES = [
     (for_with_else, 1000),
+    (constants, 10),
     (one_line, 1000),
     (for_with_break, 1000),
     (one_line_exit, 1000),

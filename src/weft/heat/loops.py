@@ -16,6 +16,7 @@ import sys
 from time import perf_counter, thread_time
 
 from weft.heat.elsewhere import Answer
+from weft.heat.returning import Returning
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
     from weft.heat.outline import Outline
 
-_WAIT = 0.1  # seconds that a traced frame may take to come to the head of the loop
-_MOST_WAITS = 2
+_WAIT = 0.1  # seconds of its thread that a traced frame may take to come to the head of the loop
+_WAIT_SHARE = 0.05  # of the time that the loop has taken in Python: so long it may take, too
+_MOST_WAITS = 3
 _MOST_FAILURES = 3  # parts that deoptimise, one after the other
 _MOST_TRIALS = 3
 _GAIN = 1.15
@@ -141,7 +143,26 @@ class Entry:
         self.loop, self.ask = loop, ask
         self.is_over = False
         self._frame: types.FrameType | None = None
-        self._until = 0.0
+        self._until = self._began = self._most = 0.0
+        self._returning: Returning | None = None
+
+    def begin_after(self, function: types.FunctionType, main: int) -> None:
+        """Trace the frame of the loop once it has called a function and that has returned."""
+        self._returning = Returning(function, self.loop.code, main, self.begin)
+
+    def give_up_waiting(self) -> None:
+        """Where the call of a function has been waited for in vain."""
+        if self._returning is not None and self._frame is None:
+            self._returning.give_up()
+            self.is_over = True
+
+    @property
+    def is_tracing(self) -> bool:
+        return self._frame is not None
+
+    @property
+    def waits_in_vain(self) -> bool:
+        return self._returning is not None and self._frame is None and not self._returning.is_waiting
 
     def begin(self) -> None:
         """On the main thread, between two instructions of the program: trace the frame of the loop."""
@@ -151,13 +172,18 @@ class Entry:
         if frame is None or sys.gettrace() is not None or frame.f_trace is not None:
             self.is_over = True
             return
-        self._frame, self._until = frame, perf_counter() + _WAIT
+        self._most = max(_WAIT, _WAIT_SHARE * self.loop.watched)
+        self._frame, self._began, self._until = frame, thread_time(), perf_counter() + self._most
         frame.f_trace = self._local
         sys.settrace(self._called)
 
     def _called(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Another function is called meanwhile: it is not traced."""
-        if perf_counter() > self._until:
+        self.check()
+
+    def check(self) -> None:
+        """On the main thread: no longer than it may take."""
+        if self._frame is not None and self._is_late():
             self._end()
             self.loop.waits += 1
             if self.loop.waits >= _MOST_WAITS:
@@ -174,9 +200,16 @@ class Entry:
             finally:
                 self._end()
             return None
-        if perf_counter() > self._until:
-            self._called(frame, event, argument)
+        self.check()
         return None if self.is_over else self._local
+
+    def _is_late(self) -> bool:
+        """By the time of this thread, which takes longer to ask for: not what a busy machine adds."""
+        if perf_counter() <= self._until:
+            return False
+        left = self._most - (thread_time() - self._began)
+        self._until = perf_counter() + max(left, 0.0)
+        return left <= 0.0
 
     def _is_head(self, frame: types.FrameType) -> bool:
         outline = self.loop.outline
