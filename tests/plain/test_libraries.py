@@ -20,6 +20,7 @@ from tests.plain import (
     programs_libraries,
     programs_objects,
     programs_tools,
+    programs_unions,
 )
 from tests.plain.warm import settled
 from weft.plain.function import Native
@@ -38,6 +39,7 @@ MODULES = (
     programs_copies,
     programs_calls,
     programs_everyday,
+    programs_unions,
 )
 CASES = [case for module in MODULES for case in module.CASES]
 
@@ -129,6 +131,26 @@ def test_recursion_over_new_lists_is_one_function():
     made = set(re.findall(r"\bf\d+_(?:of|permuted)\(", version.text["c"]))
     assert len(made) <= 4, made  # the first call of each may have one of its own
     assert native([[2, 0], [0, 3]]) == (6, [[1, 2], [2, 1]])
+
+
+@pytest.mark.parametrize("pair", [(1000, 1000), (1.5, 1.5), ("long text", "long text"), (float("nan"), 1.0)])
+def test_identity_of_equal_values_is_for_python(pair):
+    native = Native(programs_unions.same_numbers)
+    version = native.extend(pair)
+    copies = tuple(type(value)(str(value)) for value in pair)
+    for given in (pair, copies, (pair[0], pair[0])):
+        assert native(*given) == programs_unions.same_numbers(*given)
+    assert last(version.call).deopts > 0
+
+
+def test_a_type_that_one_of_several_cannot_do_is_for_python():
+    text = "[1,2]"
+    native = Native(programs_unions.read)
+    native.extend((text,))
+    with pytest.raises(TypeError) as expected:
+        programs_unions.read(text)
+    with pytest.raises(TypeError, match=re.escape(str(expected.value))):
+        native(text)
 
 
 class Moved(NamedTuple):

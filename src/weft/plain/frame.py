@@ -331,6 +331,7 @@ class Frame:
         """Do an operation for each combination of kinds that the values may have.
 
         `operation` gets values of one kind each and gives a value, or None if Python raises TypeError for these kinds.
+        What it refuses for some kinds only, Python does when such values come.
         """
         if all(len(value.node) == 1 for value in values):
             found = operation(*values)
@@ -343,15 +344,24 @@ class Frame:
             texts = ", ".join(types.describe(value.node) for value in values)
             raise self.refuse(f"an operation on values of too many kinds: {texts}")
         result = self.site(("cases", tag))
+        refused: Refusal | None = None
+        is_native = False
         if not self.emitting:
             for heads in combinations:
                 with self.inside(tuple(head.key for head in heads)):
                     singles = tuple(Value(self.single(head), "0") for head in heads)
-                    found = operation(*singles)
+                    try:
+                        found = operation(*singles)
+                    except Refusal as problem:
+                        refused = refused or self._only_here(problem, heads)
+                        continue
                 if found is not None:
+                    is_native = True
                     self.flow(found, result)
                 else:
                     self._without_form(singles)
+            if refused is not None and not is_native:
+                raise refused
             return Value(result, "0")
         if not combinations:
             self.deoptimise("a value of no known type")
@@ -362,13 +372,26 @@ class Frame:
             tested = [self.narrowed(value, head) for value, head in zip(values, heads)]
             test = " && ".join(test for test, _ in tested if test != "1") or "1"
             with self.inside(tuple(head.key for head in heads)), self.block(f"{lead} ({test})"):
-                found = operation(*(value for _, value in tested))
-                if found is None:
-                    self._without_form(tuple(value for _, value in tested))
-                elif len(result):
-                    self.write(f"{name} = {self.as_node(found, result)};")
+                try:
+                    found = operation(*(value for _, value in tested))
+                except Refusal as problem:
+                    self.deoptimise(self._only_here(problem, heads).reason)
+                else:
+                    if found is None:
+                        self._without_form(tuple(value for _, value in tested))
+                    elif len(result):
+                        self.write(f"{name} = {self.as_node(found, result)};")
             lead = "else if"
         return Value(result, name)
+
+    def _only_here(self, problem: Refusal, heads: tuple[Head, ...]) -> Refusal:
+        """A refusal that concerns one of several kinds: calls in which such a value comes deoptimise.
+
+        Arrays are for the other compiler, which is asked when this one refuses.
+        """
+        if any(head.kind == "ndarray" or head.kind in types.NUMPY_SCALARS for head in heads):
+            raise problem
+        return problem
 
 
 def describe(value: Value) -> str:

@@ -217,7 +217,7 @@ def _with_opaque(cx: Frame, op: str, a: Value, b: Value, exponent: int | None) -
 
 def _by_method(cx: Frame, op: str, a: Value, b: Value, in_place: bool) -> Value | None:
     """What classes define: `__iadd__`, `__add__`, and the other operand's `__radd__`."""
-    from weft.plain import attributes, calls
+    from weft.plain import attributes
 
     name = METHODS[op]
     tries = [(a, f"__i{name}__", b)] if in_place else []
@@ -227,11 +227,36 @@ def _by_method(cx: Frame, op: str, a: Value, b: Value, in_place: bool) -> Value 
             continue
         function = attributes.method_of(cx, owner.head(), method)
         if function is not None:
-            found = calls.call_function(cx, function, [owner, other])
-            if any(head.kind == "const" and head.value is NotImplemented for head in found.node):
-                raise cx.refuse(f"`{owner.head().key[1].cls.__name__}.{method}` may return NotImplemented")
-            return found
+            found = answer(cx, function, owner, other)
+            if found is not None:
+                return found
     return None
+
+
+def is_declined(node: Node) -> bool:
+    """Whether a special method may leave an operation to the other operand."""
+    return any(head.kind == "const" and head.value is NotImplemented for head in node)
+
+
+def answer(cx: Frame, function: Any, owner: Value, other: Value) -> Value | None:
+    """What a special method of two operands gives; None where it declines, as its types tell.
+
+    Where only the values tell, Python does what follows from it.
+    """
+    from weft.plain import calls
+
+    found = calls.call_function(cx, function, [owner, other])
+    if not is_declined(found.node):
+        return found
+    if len(found.node) == 1:
+        return None
+
+    def given(x: Value) -> Value:
+        if is_declined(x.node):
+            raise cx.refuse("`NotImplemented` as a result")
+        return x
+
+    return cx.cases([found], given, "declined")
 
 
 def unary(cx: Frame, op: str, a: Value) -> Value:
@@ -478,7 +503,7 @@ def _plain_equality(head: Head) -> bool:
 
 
 def _compare_objects(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
-    from weft.plain import attributes, calls, generated
+    from weft.plain import attributes, generated
 
     for owner, other, name in ((a, b, op), (b, a, MIRRORED[op])):
         if owner.head().kind != "obj":
@@ -490,11 +515,13 @@ def _compare_objects(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
             continue
         function = attributes.method_of(cx, owner.head(), COMPARE_METHODS[name])
         if function is not None:
-            return calls.call_function(cx, function, [owner, other])
-        if name == "NotEq":
+            found = answer(cx, function, owner, other)
+            if found is not None:
+                return found
+        elif name == "NotEq":
             inverse = attributes.method_of(cx, owner.head(), "__eq__")
-            if inverse is not None:
-                found = calls.call_function(cx, inverse, [owner, other])
+            found = answer(cx, inverse, owner, other) if inverse is not None else None
+            if found is not None:
                 return cx.scalar("bool", f"!({truth(cx, found)})")
     if op in ("Eq", "NotEq"):
         same = "0" if a.head().kind != b.head().kind else f"({a.code} == {b.code})"
@@ -513,10 +540,9 @@ _NO_IDENTITY: Final = ("int", "float", "str", "bytes", "range", "big", "complex"
 
 
 def _identity(cx: Frame, op: str, a: Value, b: Value) -> Value:
-    for value in (a, b):
-        for head in value.node:
-            if head.kind in _NO_IDENTITY and head.kind in a.node.kinds() & b.node.kinds():
-                raise cx.refuse(f"`is` between values of type {head.kind}", "compare with == instead")
+    if not (a.node.kinds() & b.node.kinds()).isdisjoint(_NO_IDENTITY):
+        found = cx.cases([a, b], lambda x, y: _same_value(cx, x, y), "is")
+        return cx.scalar("bool", found.code if op == "Is" else f"!{found.code}")
     if ("none" in (x := a.kinds()) and len(x) == 1) or ("none" in (y := b.kinds()) and len(y) == 1):
         other = b if x == {"none"} else a
         if "none" not in other.kinds():
@@ -528,6 +554,25 @@ def _identity(cx: Frame, op: str, a: Value, b: Value) -> Value:
     else:
         test = f"wp_is({cx.tagged(a)}, {cx.tagged(b)})"
     return cx.scalar("bool", test if op == "Is" else f"!{test}")
+
+
+def _same_value(cx: Frame, a: Value, b: Value) -> Value:
+    """`is` between values that native code copies: other values are other objects, small ints are the same one."""
+    kind = a.head().kind
+    if kind != b.head().kind:
+        return cx.scalar("bool", "0")
+    if kind not in _NO_IDENTITY:
+        return _identity(cx, "Is", a, b)
+    if kind not in ("int", "float", "str", "bytes"):
+        raise cx.refuse(f"`is` between values of type {kind}", "compare with == instead")
+    if kind == "float":
+        equal = cx.temporary("b", f"!({a.code} < {b.code} || {a.code} > {b.code})")  # a NaN may be the same one
+    else:
+        equal = cx.temporary("b", compare(cx, "Eq", a, b).code)
+    small = f" && ({a.code} < -5 || {a.code} > 256)" if kind == "int" else ""
+    with cx.block(f"if ({equal}{small})"):
+        cx.deoptimise("`is` between equal values")
+    return cx.scalar("bool", equal)
 
 
 def _contains(cx: Frame, item: Value, container: Value) -> Value | None:

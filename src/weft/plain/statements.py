@@ -303,7 +303,7 @@ def _return(cx: Frame, s: ast.Return) -> None:
             cx.write("f->head.state = -1; return 0;")
         cx.reachable = False
         return
-    if any(head.kind == "const" and head.value is NotImplemented for head in held.node):
+    if operators.is_declined(held.node) and not cx.info.name.startswith("__"):
         raise cx.refuse("`NotImplemented` as a result")
     result = cx.instance.result.root()
     cx.flow(held, result)
