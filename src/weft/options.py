@@ -165,6 +165,11 @@ def wants_lines() -> bool:
     return os.environ.get("WEFT_PERF", "0") not in ("", "0")
 
 
+def lines_of(file: str) -> str:
+    """What the key of a version says of line tables, which name the file: the same text elsewhere has others."""
+    return f"; lines of {file}" if wants_lines() else ""
+
+
 def _seconds(variable: str, text: str) -> float:
     try:
         found = float(text)

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from weft import recalled, registry, steps
-from weft.options import wants_lines
+from weft.options import lines_of
 from weft.records import dataclass
 from weft.runtime import dispatch, foreign
 
@@ -67,7 +67,8 @@ def key_of(function: Any, kinds: tuple[Any, ...], attempt: int, general: int | N
     steps.enter("cache key")
     named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
     text = ", ".join(named)
-    text += "".join(f"; {asked}" for asked in function.transforms()) + foreign.stamp() + "; lines" * wants_lines()
+    text += "".join(f"; {asked}" for asked in function.transforms()) + foreign.stamp()
+    text += lines_of(function.py_func.__code__.co_filename)
     return versions.key_for(function.py_func, text, options, attempt, attempt if general is None else general)
 
 

@@ -99,9 +99,12 @@ def test_versions_of_plain_python_are_told_too() -> None:
 
 
 def test_lines_of_the_source() -> None:
+    own = ["int own(int i) {", "  return i;", "}"]
     rows = ["int f(void) {", "  /* heat.py:7 */", "  int a = 1;", "#pragma omp simd", "  a = 2; /* other.py:3 */"]
-    text = "\n".join([*rows, "  return a;", "}", ""])
+    text = "\n".join([*own, *rows, "  return a;", "}", *own, ""])
     assert with_lines(text, "/somewhere/heat.py").splitlines() == [
+        *own,
+        '#line 7 "/somewhere/heat.py"',
         "int f(void) {",
         '#line 7 "/somewhere/heat.py"',
         "  /* heat.py:7 */",
@@ -111,6 +114,7 @@ def test_lines_of_the_source() -> None:
         "  a = 2; /* other.py:3 */",
         "  return a;",
         "}",
+        *own,
     ]
 
 

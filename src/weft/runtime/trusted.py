@@ -152,11 +152,36 @@ def load(descriptor: int, path: Path, expected: str, kind: type[Library]) -> Lib
     with os.fdopen(descriptor, "rb") as stream:
         if not expected or checksum(stream.read()) != expected:
             raise Untrusted(path, "its content is not what was written")
-        if not _BY_DESCRIPTOR.exists() or os.environ.get("WEFT_SANITIZE", "0") not in ("", "0"):
-            return kind(str(path))  # sanitizers find the lines of their reports by the path
-        return kind(_name_of(descriptor))
+        if not _BY_DESCRIPTOR.exists() or _read_by_tools():
+            return kind(str(path))
+        high = _high(descriptor)
+        try:
+            return kind(_name_of(high))
+        finally:
+            if high != descriptor:
+                os.close(high)
 
 
+def _read_by_tools() -> bool:
+    """Whether somebody opens loaded libraries by their names: sanitizers for the lines of their reports, gdb."""
+    from weft.options import wants_lines
+
+    return wants_lines() or os.environ.get("WEFT_SANITIZE", "0") not in ("", "0")
+
+
+def _high(descriptor: int) -> int:
+    """The same file under a number that no other process uses: gdb opens the names of libraries, and what it has
+    itself under a low number may be a pipe, on which it would wait for ever.
+    """
+    try:
+        import fcntl
+
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except (ImportError, OSError):  # beyond the limit of open files
+        return descriptor
+
+
+_HIGH: Final = 900
 _loaded = itertools.count(1)
 
 
