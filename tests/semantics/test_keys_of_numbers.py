@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import random
-import struct
 from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
 from tests.semantics.agreement import agree
-from weft.frontend.setmodel import hash_of_float
 
 ODD = [1.0, 2.5, 1.0, 0.0, -0.0, 1e300, -1e300, math.inf, -math.inf, 5e-324, 1e16, 2.5, -2.5]
 MANY = [k * 0.37 - 3 for k in range(200)]
@@ -101,10 +98,3 @@ def test_native(function, args):
 )
 def test_left_to_python(function, args):
     agree(function, *args, native=False)
-
-
-def test_hashes_are_those_of_the_interpreter():
-    draw = random.Random(5)
-    numbers = [struct.unpack("d", struct.pack("Q", draw.getrandbits(64)))[0] for _ in range(2000)]
-    numbers += [k / 4 for k in range(-50, 50)] + ODD
-    assert all(hash_of_float(x) == hash(x) % 2**64 for x in numbers if x == x)

@@ -7,7 +7,6 @@ import random
 import pytest
 
 import weft
-from weft.frontend import setmodel
 
 SIZES = (1, 4, 5, 20, 86, 3000)
 RANGES = (6, 60, 10**4, 2**63)
@@ -132,10 +131,6 @@ def agree(function, *args):
 def numbers(seed: int, count: int, bound: int) -> list[int]:
     draw = random.Random(seed)
     return [draw.randrange(-bound, bound) for _ in range(count)]
-
-
-def test_model_is_of_this_interpreter():
-    assert setmodel.is_as_here()
 
 
 @pytest.mark.parametrize("bound", RANGES)

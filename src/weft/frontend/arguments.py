@@ -20,7 +20,6 @@ from weft.frontend.items import as_value, types_in
 from weft.frontend.lists import started
 from weft.frontend.loading import with_lists
 from weft.frontend.nested import resolved
-from weft.frontend.setorder import Ordered, with_order
 from weft.frontend.specs import ArraysSpec, ContainerSpec, TextDictSpec, TextSpec
 from weft.frontend.strings import BYTE, key_numbers, text_numbers
 from weft.frontend.tables import Hashed
@@ -259,9 +258,6 @@ def _filled_dict(builder: Building, name: str, kind: ContainerSpec, data: tuple[
         entries = fixed_columns(builder, name, (*data, there.name), count)
     indexed = name in emitter.decisions.changing or place in emitter.decisions.searched
     table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
-    if place in emitter.decisions.ordered:
-        table = with_order(emitter, table, kind.item)
-        Ordered(emitter, table).as_given()
     return Dict(table, kind.item, kind.value, kind.kind == "set", _default(builder, kind, place), place, kind.counts)
 
 

@@ -21,7 +21,7 @@ from weft.frontend.dicts import (
 from weft.frontend.items import has_lists, has_objects, has_texts, takes
 from weft.frontend.listparts import equal_items
 from weft.frontend.nested import untyped
-from weft.frontend.setorder import table_of
+from weft.frontend.tables import Hashed
 from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value
 from weft.frontend.whole import copied_dict, keep_common, settle_entries, take_away, take_entries
 from weft.frontend.writing import both, loop, variable, when
@@ -102,7 +102,7 @@ class DictMethods(Building):
         will_shrink(self, base, node)
         if base.table is None or base.key is None or base.item is None:
             raise untyped(self, node, "an entry of a dict to which nothing has been added")
-        emitter, hashed = self.emitter, table_of(self.emitter, base.table)
+        emitter, hashed = self.emitter, Hashed(self.emitter, base.table)
         keep_size(self, base, Const(False, BOOL))
         emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'popitem(): dictionary is empty'")
         hashed.compact()
@@ -170,7 +170,7 @@ def _is_part(builder: Building, left: Dict, right: Dict, counts: Expr, node: ast
             return builder.contains(right, key, node)
         numbers = numbers_of_key(builder, right, key, node)
         assert numbers is not None and right.table is not None and right.item is not None
-        hashed = table_of(builder.emitter, right.table)
+        hashed = Hashed(builder.emitter, right.table)
         _, entry = hashed.search(numbers)
         found = variable(builder.emitter, "found", Op("ge", (entry.value, ZERO), BOOL))
         with when(builder.emitter, found.value):
@@ -254,8 +254,7 @@ def _toggle(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
     will_shrink(builder, base, node)
     if base.table is None and other.key is not None:
         settle_entries(builder, base, other)
-    ordered = base.table is not None and base.table.order is not None
-    run = builder.iteration(entries_of(builder, other, "keys", node, ordered=ordered), node)
+    run = builder.iteration(entries_of(builder, other, "keys", node, ordered=False), node)
     with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
         key = run.item(at)
         there = builder.emitter.snapshot(builder.contains(base, key, node), "there")
@@ -286,5 +285,3 @@ def _take_items(builder: Building, base: Dict, items: Value, node: ast.AST) -> N
         run = builder.iteration(items, node)
         with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
             delete_entry(builder, base, run.item(at), node, missing_is_fine=True)
-    if base.table is not None and base.table.order is not None:
-        raise builder.unsupported(node, "a set in its order that loses the items of a sequence", "use a loop")

@@ -2,7 +2,7 @@
 over hash tables (`weft.frontend.tables`).
 
 A dict runs through its keys in the order of their insertion, as CPython's does.  The order of a set is that of its
-table of hashes in CPython: kept where it is looked at (`weft.frontend.setorder`), which `need_order` asks for.
+table of hashes in CPython, which only CPython and the compiler of plain Python know: it is refused here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Union
 
-from weft.frontend import arith, revisions, setmodel, tables
+from weft.errors import Unsupported
+from weft.frontend import arith, revisions, tables
 from weft.frontend.building import Building
 from weft.frontend.core import steady
 from weft.frontend.emit import Restart
@@ -33,9 +34,8 @@ from weft.frontend.items import (
 from weft.frontend.missing import is_none
 from weft.frontend.mixed import note_choice
 from weft.frontend.nested import resolved, untyped
-from weft.frontend.setorder import Ordered, has_order, keeps_entry_order, replays, table_of, with_order
 from weft.frontend.strings import is_text, key_numbers
-from weft.frontend.tables import MADE_HERE, Hashed
+from weft.frontend.tables import GROWN, MADE_HERE, Hashed
 from weft.frontend.values import (
     Array,
     Closure,
@@ -53,7 +53,6 @@ from weft.frontend.values import (
 )
 from weft.frontend.writing import either, loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
-from weft.ir.program import Role
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join
 
 #: What a defaultdict makes its values of: a number, an empty list, or a function that makes one.
@@ -79,13 +78,8 @@ class Dicts(Building):
     def _eval_set(self, node: ast.Set) -> Value:
         items = self.evaluate_all(node.elts)
         made = self.new_dict(node, is_set=True)
-        if all(map(setmodel.may_be_constant, node.elts)):
+        if all(map(_may_be_constant, node.elts)):
             unlike_additions(self, made)
-            if made.table is not None and made.table.order is not None:
-                count = setmodel.size_of_display(node.elts)
-                if count is None:
-                    raise self.unsupported(node, "a set of constants in its order", "use sorted(...)")
-                Ordered(self.emitter, made.table).expect(integer(count))
         _put_all(self, made, items, None, node)
         return made
 
@@ -106,8 +100,6 @@ class Dicts(Building):
             return new_table(self, DictOf(key, item, is_set, default, counts))
         unseen = tuple(place for place, counts in enumerate(compared(key)) if not counts)
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item), unseen)
-        if place in self.emitter.decisions.ordered:
-            table = with_order(self.emitter, table, key)
         if isinstance(default, Tuple):
             default = replace(default, site=place)
         return Dict(table, key, item, is_set, default, place, counts)
@@ -122,7 +114,7 @@ class Dicts(Building):
         numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None or base.item is None:
             raise untyped(self, node, "a value of a dict to which nothing has been added")
-        hashed = table_of(self.emitter, base.table)
+        hashed = Hashed(self.emitter, base.table)
         place, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.counts:
@@ -146,7 +138,7 @@ class Dicts(Building):
         numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None:
             return Const(False, PYBOOL)
-        _, entry = table_of(self.emitter, base.table).search(numbers)
+        _, entry = Hashed(self.emitter, base.table).search(numbers)
         found = Op("ge", (entry.value, ZERO), PYBOOL)
         return self.emitter.snapshot(found, "found")
 
@@ -179,7 +171,7 @@ class Dicts(Building):
         will_shrink(self, base, node)
         keep_size(self, base, Const(False, BOOL))
         if base.table is not None:
-            table_of(self.emitter, base.table).clear()
+            Hashed(self.emitter, base.table).clear()
         self.emitter.mutations += 1
         return Object(None)
 
@@ -198,7 +190,7 @@ class Dicts(Building):
             raise self.unsupported(node, "a default of another type than the values", "", default=default)
         numbers = numbers_of_key(self, base, key, node)
         assert numbers is not None
-        hashed = table_of(self.emitter, base.table)
+        hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         if has_lists(base.item) or has_texts(base.item):
             return self.assembled(base.item, iter(_found_or_made(self, hashed, entry.value, base.item, default)))
@@ -209,7 +201,7 @@ class Dicts(Building):
         numbers = numbers_of_key(self, base, key, node)
         if numbers is None or base.table is None or base.item is None:
             return Object(None)
-        hashed = table_of(self.emitter, base.table)
+        hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = self.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
         found = [variable(self.emitter, "value", Const(0, part), part) for part in types_in(base.item)]
@@ -228,7 +220,7 @@ class Dicts(Building):
         held = None if has_lists(base.item) else _held(self, base, args[1])
         numbers = numbers_of_key(self, base, args[0], node)
         assert numbers is not None
-        hashed = table_of(self.emitter, base.table)
+        hashed = Hashed(self.emitter, base.table)
         place, entry = hashed.search(numbers)
         keep_size(self, base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
@@ -241,12 +233,7 @@ class Dicts(Building):
         will_shrink(self, base, node)
         if base.table is None or base.key is None:
             raise untyped(self, node, "an item of a set to which nothing has been added")
-        hashed = need_order(self, base, node)
-        keep_size(self, base, Const(False, BOOL))
-        self.emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'pop from an empty set'")
-        item = self.assembled(base.key, iter(hashed.pop()))
-        self.emitter.mutations += 1
-        return item
+        raise in_its_order(self, node)
 
     def _dict_pop(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if base.is_set and not args:
@@ -305,7 +292,7 @@ def _put_all(builder: Building, made: Dict, keys: list[Value], values: list[Valu
             emitter.assign((), column.name, (integer(place),), number)
     with loop(emitter, ZERO, integer(len(keys))) as at:
         found = [emitter.snapshot(Read(column.name, (at,), column.type), "number") for column in columns]
-        table_of(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
+        Hashed(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
     emitter.mutations += 1
 
 
@@ -423,9 +410,9 @@ def store_item(builder: Building, base: Dict, key: Value, value: Value | None, n
     assert numbers is not None
     held = [] if value is None else _held(builder, base, value)
     if builder.identity(base) in builder.run_through or (row_of(base) is not None and builder.rows_run_through):
-        _, known = table_of(builder.emitter, base.table).search(numbers)
+        _, known = Hashed(builder.emitter, base.table).search(numbers)
         keep_size(builder, base, Op("ge", (known.value, ZERO), BOOL))
-    table_of(builder.emitter, base.table).put(numbers, held)
+    Hashed(builder.emitter, base.table).put(numbers, held)
     builder.emitter.mutations += 1
 
 
@@ -470,7 +457,7 @@ def delete_entry(
         if missing_is_fine:
             return ()
         raise untyped(builder, node, "an entry taken from a dict to which nothing has been added")
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     _, entry = hashed.search(numbers)
     there = Op("ge", (entry.value, ZERO), BOOL)
     keep_size(builder, base, Op("not", (there,), BOOL))
@@ -487,7 +474,7 @@ def delete_entry(
 
 
 def dict_length(builder: Building, base: Dict) -> Expr:
-    return Const(0, INT) if base.table is None else table_of(builder.emitter, base.table).live.value
+    return Const(0, INT) if base.table is None else Hashed(builder.emitter, base.table).live.value
 
 
 def entries_of(builder: Building, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
@@ -501,8 +488,10 @@ def entries_of(builder: Building, base: Dict, what: str, node: ast.AST | None, o
         builder.looked_at.append(base)
     assert base.table is not None
     if base.is_set and ordered and not _is_as_given(builder, base):
-        return _items_in_order(builder, base, node)
-    hashed = table_of(builder.emitter, base.table)
+        if not base.table.past:
+            raise in_its_order(builder, node)
+        return _items_as_given(builder, base, node)
+    hashed = Hashed(builder.emitter, base.table)
     hashed.compact()
     keys = base.table.keys
     layout = base.key if what == "keys" else base.item
@@ -535,83 +524,59 @@ def _is_as_given(builder: Building, base: Dict) -> bool:
     return base.table is not None and not base.table.entries.spare
 
 
-def need_order(builder: Building, base: Dict, node: ast.AST | None) -> Ordered:
-    """A set, the order of which is kept; the build starts again if it was not so far."""
-    assert base.table is not None
-    if base.table.order is not None:
-        return Ordered(builder.emitter, base.table)
-    changes = builder.argument_of.get(builder.identity(base) or "") in builder.emitter.decisions.changing
-    held = builder.emitter.buffers[base.table.live].role is Role.HELD
-    if not changes and not held and has_order(base.key) and setmodel.is_as_here():
-        revisions.keeps_order(builder, base.place)
-    raise builder.unsupported(node, "a set in its order", "use sorted(...)")
-
-
-def _items_in_order(builder: Building, base: Dict, node: ast.AST | None) -> Value:
-    """The items of a set, copied as CPython runs through them."""
-    emitter, key = builder.emitter, base.key
-    assert base.table is not None
-    if base.table.past and not has_order(key):
-        return _items_as_given(builder, base, node)
-    hashed = need_order(builder, base, node)
-    assert base.table is not None and key is not None
-    order, count = hashed.in_order()
-    columns = [
-        emitter.allocate("items", emitter.buffers[name].type, (count,))
-        for name in base.table.entries.data[: base.table.keys]
-    ]
-    with loop(emitter, ZERO, count) as at:
-        for column, number in zip(columns, hashed.entries.read(Read(order, (at,), INT))):
-            emitter.assign((), column.name, (at,), number)
-    if isinstance(key, ScalarType):
-        name = columns[0].name
-        return Array((count,), key, lambda at: Read(name, at, key), is_list=True, borrowed=True)
-
-    def item(q: Expr) -> Value:
-        found = [emitter.snapshot(Read(column.name, (q,), column.type), "item") for column in columns]
-        return builder.assembled(key, iter(found))
-
-    return Iterable(count, item)
+def in_its_order(builder: Building, node: ast.AST | None) -> Unsupported:
+    """A set that is run through, or popped from: only CPython and the compiler of plain Python know its order."""
+    return builder.unsupported(node, "a set in its order", "use sorted(...)")
 
 
 def _items_as_given(builder: Building, base: Dict, node: ast.AST | None) -> Value:
-    """The items of a set whose hashes cannot be computed: only sets in arguments have an order that is known."""
+    """The items of a set in a container: one in an argument stands in its order until it gets another item."""
     assert base.table is not None
-    hashed = table_of(builder.emitter, base.table)
-    keeps_entry_order(hashed)
-    given = Op("ne", (hashed.number(base.table.past).value, integer(MADE_HERE)), BOOL)
-    builder.emitter.hand_back(given, "a set in its order")
+    past = Hashed(builder.emitter, base.table).number(base.table.past).value
+    for other in (GROWN, MADE_HERE):
+        builder.emitter.hand_back(Op("ne", (past, integer(other)), BOOL), "a set in its order")
     return entries_of(builder, base, "keys", node, ordered=False)
 
 
 def unlike_additions(builder: Building, base: Dict) -> None:
-    """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
+    """A set gets or loses items otherwise than one after the other: as a result it would have another order."""
     decisions = builder.emitter.decisions
     decisions.uneven.add(base.place)
-    if base.is_set and base.place in decisions.returned and base.table is not None and base.table.order is None:
-        _order_of_result(builder, base)
-
-
-def _order_of_result(builder: Building, base: Dict) -> None:
-    if has_order(base.key) and setmodel.is_as_here() and base.place not in builder.emitter.decisions.ordered:
-        revisions.keeps_order(builder, base.place)
+    if base.is_set and base.place in decisions.returned:
+        _refuse_result(builder, base)
 
 
 def keep_result_order(builder: Building, base: Dict) -> None:
-    """A set for the caller is made by adding its items as they came: if that gives another order, Python runs."""
+    """A set for the caller is made by adding its items as they came, which gives the order that it has in CPython."""
     decisions = builder.emitter.decisions
     decisions.returned.add(base.place)
     if base.place in decisions.uneven:
-        _order_of_result(builder, base)
-        if base.table is not None and base.table.order is not None and base.key is not None:
-            fresh = tables.make(builder.emitter, "again", types_in(base.key), [])
-            replays(builder.emitter, base.table, with_order(builder.emitter, fresh, base.key))
+        _refuse_result(builder, base)
+
+
+def _refuse_result(builder: Building, base: Dict) -> None:
+    if has_order(base.key):
+        reason = "a set for the caller that has lost items, or that is made of others"
+        raise builder.unsupported(None, reason, "return sorted(...)")
+
+
+def has_order(layout: ItemType | None) -> bool:
+    """Whether the order of a set of such items is always the same: strings have other hashes in every process."""
+    if isinstance(layout, tuple):
+        return all(map(has_order, layout))
+    return isinstance(layout, ScalarType)
+
+
+def _may_be_constant(node: ast.expr) -> bool:
+    """Whether CPython's compiler may compute an item of a display: such sets are copied from a constant."""
+    kinds = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.expr_context)
+    return all(isinstance(part, kinds) for part in ast.walk(node))
 
 
 def entry_columns(builder: Building, base: Dict) -> list[Array]:
     """The numbers of all keys, and of all values, each in a list of its own memory."""
     assert base.table is not None
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     hashed.compact()
     return builder.columns(hashed.entries, len(base.table.entries.data) - 1)
 
@@ -620,7 +585,7 @@ def added_columns(builder: Building, base: Dict, param: str) -> list[Array]:
     """The numbers of the keys that a set which is an argument has got, in order."""
     assert base.table is not None
     (before,) = builder.emitter.buffers[param].shape
-    return builder.columns(table_of(builder.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
+    return builder.columns(Hashed(builder.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
 
 
 def keep_size(builder: Building, base: Dict, keeps: Expr) -> None:
@@ -654,7 +619,7 @@ def _either_default(builder: Building, base: Dict, key: Value, default: Value, n
         return None
     numbers = numbers_of_key(builder, base, key, node)
     assert numbers is not None and base.item is not None
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     _, entry = hashed.search(numbers)
     there = Op("maximum", (entry.value, ZERO), INT)
     mine = builder.numbers(both, builder.assembled(base.item, iter(hashed.value_at(there))))
@@ -670,7 +635,7 @@ def _number_or_default(
     """The same of numbers, which keep their types."""
     numbers = numbers_of_key(builder, base, key, node)
     assert numbers is not None and base.table is not None
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     _, entry = hashed.search(numbers)
     found = builder.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
     (mine,) = hashed.value_or(entry.value, [Const(0, item)])

@@ -129,7 +129,6 @@ class Decisions:
     constants: set[str] = field(default_factory=set)
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
     searched: set[tuple[int, str]] = field(default_factory=set)  # arguments in which keys are looked for
-    ordered: set[tuple[int, str]] = field(default_factory=set)  # sets whose order is kept
     uneven: set[tuple[int, str]] = field(default_factory=set)  # sets that get or lose items not one by one, at the end
     returned: set[tuple[int, str]] = field(default_factory=set)  # sets that are results
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items

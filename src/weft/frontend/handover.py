@@ -14,7 +14,6 @@ from weft.frontend.growing import Cells
 from weft.frontend.inner_dicts import dict_at
 from weft.frontend.items import has_lists, has_names, has_objects, row_of
 from weft.frontend.nested import packed
-from weft.frontend.setorder import table_of
 from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
@@ -197,7 +196,7 @@ def _packed_kind(builder: Building, kind: HeapKind) -> list[Array]:
     with loop(emitter, ZERO, Cells(emitter, builder.heap(kind).rows).last()) as row:
         held = dict_at(builder, layout, row)
         assert held.table is not None
-        table_of(emitter, held.table).compact()
+        Hashed(emitter, held.table).compact()
         if held.is_set:
             past = Hashed(emitter, held.table).number(held.table.past).value
             with when(emitter, Op("eq", (past, integer(MADE_HERE)), BOOL)):

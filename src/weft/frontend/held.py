@@ -115,7 +115,7 @@ def held(value: Value) -> Held | None:
     memory = _memory(value)
     if memory is None or memory.row is not None or memory.shared is not None:
         return None
-    if isinstance(value, Dict) and (value.movable or (value.table is not None and value.table.order is not None)):
+    if isinstance(value, Dict) and value.movable:
         return None
     if isinstance(value, Dict):
         parts = (value.key, value.item)

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.frontend import growing, revisions, tables
+from weft.frontend import revisions, tables
 from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.items import compared, row_of, types_in
-from weft.frontend.setorder import ORDER_COLUMNS, Ordered, in_rows, start_row, table_of
 from weft.frontend.tables import AS_IT_WAS, MADE_HERE, Hashed
 from weft.frontend.values import Dict, DictOf, Heap, TablesOf, Value
-from weft.ir.expr import ZERO, Expr, integer
-from weft.ir.types import INT
+from weft.ir.expr import Expr, integer
 
 
 def place_of(layout: DictOf) -> tuple[int, str]:
@@ -29,10 +27,7 @@ def place_of(layout: DictOf) -> tuple[int, str]:
 
 def make(emitter: Emitter, layout: DictOf) -> Heap:
     """Memory for dicts of a type, without any so far."""
-    ordered = place_of(layout) in emitter.decisions.ordered
-    more = (1 + ORDER_COLUMNS * ordered) if layout.is_set else 0
-    made = tables.heap(emitter, types_in(layout.key), types_in(layout.item), more)
-    return replace(made, slots=growing.make(emitter, "slots", [INT], sparse=True)) if ordered else made
+    return tables.heap(emitter, types_in(layout.key), types_in(layout.item), int(layout.is_set))
 
 
 class InnerDicts(Building):
@@ -54,10 +49,7 @@ def dict_at(builder: Building, layout: DictOf, row: Expr) -> Dict:
     indexed = place_of(layout) in builder.emitter.decisions.searched
     table = tables.table_at(memory, row, len(types_in(layout.key)), unseen, indexed)
     if layout.is_set:
-        past, *order = memory.rows.data[-1 if memory.slots is None else -1 - ORDER_COLUMNS :]
-        table = replace(table, past=past)
-        if memory.slots is not None:
-            table = in_rows(table, memory, order, layout.key)
+        table = replace(table, past=memory.rows.data[-1])
     return Dict(table, layout.key, layout.item, layout.is_set, layout.default, place_of(layout), layout.counts)
 
 
@@ -65,15 +57,11 @@ def new_table(builder: Building, layout: DictOf) -> Dict:
     """A new dict of a type that is known, without entries."""
     memory = builder.heap(TablesOf(layout))
     _alter(builder, place_of(layout))
-    more: list[Expr] = []
-    if layout.is_set:
-        more = [integer(MADE_HERE), *([ZERO] * ORDER_COLUMNS if memory.slots is not None else [])]
+    more = [integer(MADE_HERE)] if layout.is_set else []
     made = dict_at(builder, layout, tables.new_row(builder.emitter, memory, more))
     assert made.table is not None
     if made.table.index:
         Hashed(builder.emitter, made.table).start_index()
-    if made.table is not None and made.table.order is not None:
-        start_row(builder.emitter, made.table)
     return made
 
 
@@ -83,11 +71,8 @@ def index_given(builder: Building, layout: DictOf, row: Expr) -> None:
     assert table is not None
     if table.index:
         tables.index_row(builder.emitter, table)
-    hashed = table_of(builder.emitter, table)
     if table.past:
-        hashed.number(table.past).set(integer(AS_IT_WAS))
-    if isinstance(hashed, Ordered):
-        hashed.without_places()
+        Hashed(builder.emitter, table).number(table.past).set(integer(AS_IT_WAS))
 
 
 def _alter(builder: Building, place: tuple[int, str]) -> None:

@@ -13,7 +13,7 @@ from weft.frontend.building import Building
 from weft.frontend.constants import constant_bool
 from weft.frontend.dicts import keep_size, numbers_of_key, refuse_missing, will_shrink
 from weft.frontend.nested import untyped
-from weft.frontend.setorder import table_of
+from weft.frontend.tables import Hashed
 from weft.frontend.values import Dict, Method, Object, Tuple, Value
 from weft.frontend.writing import repeat, variable
 from weft.ir.expr import ONE, ZERO, Const, Op
@@ -51,7 +51,7 @@ def _move_to_end(builder: Building, base: Dict, args: list[Value], node: ast.AST
     if numbers is None or base.table is None:
         raise untyped(builder, node, "an entry of a dict to which nothing has been added")
     keep_size(builder, base, Const(False, BOOL))
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     _, entry = hashed.search(numbers)
     refuse_missing(builder, base, Op("ge", (entry.value, ZERO), BOOL), numbers)
     taken = hashed.entries.taken(entry.value)
@@ -66,7 +66,7 @@ def _take_item(builder: Building, base: Dict, args: list[Value], node: ast.AST) 
     will_shrink(builder, base, node)
     if base.table is None or base.key is None or base.item is None:
         raise untyped(builder, node, "an entry of a dict to which nothing has been added")
-    emitter, hashed = builder.emitter, table_of(builder.emitter, base.table)
+    emitter, hashed = builder.emitter, Hashed(builder.emitter, base.table)
     keep_size(builder, base, Const(False, BOOL))
     emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'dictionary is empty'")
     step = Const(-1, INT) if at_end else ONE

@@ -74,12 +74,6 @@ def shows_types(builder: Building) -> NoReturn:
     raise Restart
 
 
-def keeps_order(builder: Building, place: Place) -> NoReturn:
-    """A set that is run through in its order."""
-    builder.emitter.decisions.ordered.add(place)
-    raise Restart
-
-
 def holds_text(builder: Building, slot: Slot, kind: str, single: bool) -> NoReturn:
     """A variable that holds strings, perhaps only single characters."""
     builder.emitter.decisions.texts[slot.key] = (kind, single)

@@ -256,13 +256,12 @@ HeapKind = Union[ItemType, TablesOf, ArraysOf]
 class Heap:
     """The memory of all lists in containers that hold one type of items: the items, and a row for each list that tells
     where it begins, how long it is and how long it may become.  Of dicts and sets the items are entries, and there are
-    the places of all their indices, and of the order of sets.  Of arrays the items are elements, and a row tells where
+    the places of all their indices.  Of arrays the items are elements, and a row tells where
     one begins and its shape."""
 
     cells: Growing
     rows: Growing
     index: Growing | None = None
-    slots: Growing | None = None
 
 
 @dataclass(frozen=True)
@@ -305,24 +304,6 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class SlotTable:
-    """The order of a set: the buffer of places, and the scalars that tell how many there are, how many are not free,
-    and where pop() goes on; what its keys are.
-
-    Of a set in a container: where its places begin in memory that all such sets share, and for how many there is room.
-    """
-
-    slots: str
-    size: str
-    fill: str
-    finger: str
-    layout: ItemType
-    start: str = ""
-    room: str = ""
-    shared: Growing | None = None
-
-
-@dataclass(frozen=True)
 class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
@@ -336,7 +317,6 @@ class Table:
     places: str
     live: str
     keys: int
-    order: SlotTable | None = None
     unseen: tuple[int, ...] = ()  # numbers of a key that tell of what type it is: equal keys may differ in them
     row: Expr | None = None
     start: str = ""

@@ -15,10 +15,9 @@ from weft.frontend.core import changes_kind
 from weft.frontend.dicts import (
     add_all,
     delete_entry,
-    dict_length,
     entries_of,
+    has_order,
     keep_size,
-    need_order,
     store_item,
     typed,
     unlike_additions,
@@ -28,8 +27,8 @@ from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.inner_dicts import among_others
 from weft.frontend.items import has_either, row_of, types_in
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.setorder import Ordered, has_order, table_of, with_order
 from weft.frontend.slots import apart
+from weft.frontend.tables import Hashed
 from weft.frontend.values import Dict, Object, Scalar, Struct, Table, Tuple, Value
 from weft.frontend.writing import Variable, loop, when
 from weft.ir import index as ix
@@ -80,29 +79,8 @@ class WholeDicts(Building):
         if left.table is None or (right.table is None and op == "bitand"):
             return made
         unlike_additions(self, made)
-        if made.table is None or made.table.order is None:
-            _chosen_items(self, made, op, left, right, node, ordered=False)
-        elif op == "bitand":
-            larger = Op("gt", (dict_length(self, right), dict_length(self, left)), BOOL)
-            swapped = self.emitter.snapshot(larger, "swapped")
-            with when(self.emitter, swapped):
-                _chosen_items(self, made, op, left, right, node)
-            with when(self.emitter, Op("not", (swapped,), BOOL)):
-                _chosen_items(self, made, op, right, left, node)
-        else:
-            self._set_difference(made, left, right, node)
+        _chosen_items(self, made, op, left, right, node)
         return made
-
-    def _set_difference(self, made: Dict, left: Dict, right: Dict, node: ast.AST) -> None:
-        """left - right in order: if few items go, CPython takes them out of a copy."""
-        emitter = self.emitter
-        quarter = Op("shr", (dict_length(self, left), integer(2)), INT)
-        few = emitter.snapshot(Op("gt", (quarter, dict_length(self, right)), BOOL), "few")
-        with when(emitter, few):
-            _merge_set(self, made, left, node)
-            take_away(self, made, right, node)
-        with when(emitter, Op("not", (few,), BOOL)):
-            _chosen_items(self, made, "sub", left, right, node)
 
     def augment_dict(self, base: Dict, node: ast.AugAssign, value: Value) -> None:
         """base |= value, base -= value, base &= value: they change the dict or set itself."""
@@ -149,9 +127,6 @@ class WholeDicts(Building):
         if current.is_set:
             for held in (current, value):
                 unlike_additions(self, held)
-            if current.table.order is not None or value.table.order is not None:
-                need_order(self, current, None)
-                need_order(self, value, None)
         if value.table != current.table:
             _take_over(self, current.table, value.table)
         self.emitter.mutations += 1
@@ -172,13 +147,10 @@ def copied_dict(builder: Building, base: Dict, node: ast.AST, is_set: bool | Non
         raise builder.unsupported(node, "a dict or set that is an argument in a container", "put a copy there")
     if made.is_set and not given:
         unlike_additions(builder, made)
-        if made.table.order is not None:
-            _merge_set(builder, made, base, node)
-            return made
     if row_of(made) is not None:
         _copy_entries(builder, made, base, node)
         return made
-    hashed = table_of(builder.emitter, base.table)
+    hashed = Hashed(builder.emitter, base.table)
     hashed.compact()
     count = hashed.entries.last()
     types = [*types_in(made.key), *types_in(made.item), BOOL]
@@ -188,9 +160,6 @@ def copied_dict(builder: Building, base: Dict, node: ast.AST, is_set: bool | Non
         Cells(builder.emitter, entries).write(at, hashed.entries.read(at)[: len(columns)])
     Cells(builder.emitter, entries).length.set(count)
     table = tables.filled(builder.emitter, "copy", entries, base.table.keys, count, indexed=True)
-    if made.table.order is not None:
-        table = with_order(builder.emitter, table, made.table.order.layout)
-        Ordered(builder.emitter, table).as_given()
     return Dict(table, made.key, made.item, made.is_set, None, made.place)
 
 
@@ -199,21 +168,6 @@ def _copy_entries(builder: Building, made: Dict, base: Dict, node: ast.AST) -> N
         add_all(builder, made, entries_of(builder, base, "keys", node, ordered=False), node)
     else:
         take_entries(builder, made, base, node)
-
-
-def _merge_set(builder: Building, made: Dict, other: Dict, node: ast.AST) -> None:
-    """What another set or dict holds is put into a set whose order is kept."""
-    assert made.table is not None
-    if other.table is None or other.table == made.table:
-        return
-    hashed = Ordered(builder.emitter, made.table)
-    if other.is_set:
-        hashed.merge(need_order(builder, other, node))
-    else:
-        if other.default is None and not other.counts:
-            hashed.expect(dict_length(builder, other))
-        add_all(builder, made, entries_of(builder, other, "keys", node), node)
-    builder.emitter.mutations += 1
 
 
 def _update_set(builder: Building, base: Dict, other: Value, node: ast.AST) -> None:
@@ -226,13 +180,7 @@ def _update_set(builder: Building, base: Dict, other: Value, node: ast.AST) -> N
     if builder.identity(base) in builder.argument_of and has_order(base.key):
         raise builder.unsupported(node, "a set that is an argument gets all items of another", "add them in a loop")
     unlike_additions(builder, base)
-    if base.table is None or base.table.order is None:
-        add_all(builder, base, entries_of(builder, other, "keys", node, ordered=False), node)
-    elif base.key != other.key:
-        raise builder.unsupported(node, "a set of items of different types", "keep one type in it", other=other)
-    else:
-        keep_size(builder, base, Const(False, BOOL))
-        _merge_set(builder, base, other, node)
+    add_all(builder, base, entries_of(builder, other, "keys", node, ordered=False), node)
 
 
 def take_entries(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None:
@@ -266,11 +214,9 @@ def _count_one(builder: Building, base: Dict, key: Value, node: ast.AST) -> None
     store_item(builder, base, key, Scalar(Op("add", (old.expr, integer(1)), INT)), node)
 
 
-def _chosen_items(
-    builder: Building, made: Dict, op: str, left: Dict, right: Dict, node: ast.AST, ordered: bool = True
-) -> None:
+def _chosen_items(builder: Building, made: Dict, op: str, left: Dict, right: Dict, node: ast.AST) -> None:
     """The items of the first set that are in the second, or are not, are added."""
-    run = builder.iteration(entries_of(builder, left, "keys", node, ordered=ordered), node)
+    run = builder.iteration(entries_of(builder, left, "keys", node, ordered=False), node)
     with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
         key = run.item(at)
         there = builder.contains(right, key, node)
@@ -288,15 +234,10 @@ def keep_common(builder: Building, base: Dict, other: Dict, node: ast.AST) -> No
     if base.table is not None and found.table is None:
         builder._dict_clear(base, [], node)
     elif row_of(base) is not None and base.table is not None:
-        if base.table.order is not None:
-            raise builder.unsupported(node, "a set in a container, in its order, that becomes an intersection")
         builder._dict_clear(base, [], node)
         add_all(builder, base, entries_of(builder, found, "keys", node, ordered=False), node)
     elif base.table is not None and found.table is not None:
-        if base.table.order is not None or found.table.order is not None:
-            need_order(builder, base, node)
-            need_order(builder, found, node)
-        _take_over(builder, base.table, found.table, finger=False)
+        _take_over(builder, base.table, found.table)
     builder.emitter.mutations += 1
 
 
@@ -307,8 +248,6 @@ def take_away(builder: Building, base: Dict, other: Dict, node: ast.AST) -> None
     run = builder.iteration(entries_of(builder, other, "keys", node, ordered=False), node)
     with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
         delete_entry(builder, base, run.item(at), node, missing_is_fine=True)
-    if base.table.order is not None:
-        Ordered(builder.emitter, base.table).forget_gone()
 
 
 def settle_entries(builder: Building, one: Dict, other: Dict) -> None:
@@ -332,8 +271,8 @@ def _holders(builder: Building, held: Dict) -> Iterator[tuple[str, bool]]:
         scope = scope.parent
 
 
-def _take_over(builder: Building, one: Table, other: Table, finger: bool = True) -> None:
-    """The first table becomes a copy of the second; `finger`: it also pops the items in the same order.
+def _take_over(builder: Building, one: Table, other: Table) -> None:
+    """The first table becomes a copy of the second.
 
     Its own memory may not be there yet: the name got its first dict in another branch.
     """
@@ -351,8 +290,6 @@ def _take_over(builder: Building, one: Table, other: Table, finger: bool = True)
     emitter.assign(dims, one.index, at, Read(other.index, at, INT))
     mine.length.set(count)
     Variable(emitter, one.live, INT).set(Read(other.live, (), INT))
-    if one.order is not None:
-        Ordered(emitter, one).take_over(Ordered(emitter, other), finger)
 
 
 def _parts(value: Value) -> Iterator[Value]:
