@@ -13,7 +13,7 @@ from typing import Any, Union
 from weft.errors import NOWHERE, Unsupported
 from weft.frontend.held import Row
 from weft.frontend.source import Source
-from weft.frontend.values import ArrayOf, ItemType, ListOf, ObjectType, TextType
+from weft.frontend.values import ArrayOf, ItemType, ListOf, TextType
 from weft.ir.program import NoneOut, Out, Program, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
 from weft.records import dataclass
@@ -81,7 +81,7 @@ def shape_of(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -
         return None
     if isinstance(out, ScalarOut) and out.buffer in rows:
         layout = rows[out.buffer]
-        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
+        assert isinstance(layout, (ListOf, ArrayOf))
         return Row(layout)
     if isinstance(out, ScalarOut):
         of = table[out.buffer].type
