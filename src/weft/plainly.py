@@ -72,11 +72,12 @@ def _recalled(function: Any, values: tuple[Any, ...]) -> bool:
 
 def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) -> bool:
     """The same for what the compiler of arrays refuses. Whole loops over arrays that are left beside the statement in
-    question stay with that compiler: regions run them in vectors and threads."""
+    question stay with that compiler, where the other one has no form of the statement either: regions run them in
+    vectors and threads."""
     from weft.plain import choice
 
     beside = function.options.fallback != "error" and function._native is None and function._source is not None
-    if beside and choice.uses_arrays(function.py_func, values):
+    if beside and not problem.by_plain and choice.uses_arrays(function.py_func, values):
         if choice.has_loops_beside(function._load().tree, problem.span.line):
             return False
     if takes(function, values):

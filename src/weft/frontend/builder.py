@@ -440,6 +440,9 @@ class Builder(
             strings = with_strings(self, base, node)
             if strings is not None:
                 return strings
+        if type(base.sample) is list and base.sample and is_object(base.sample[0]):
+            reason = f"a list of objects of type {type(base.sample[0]).__name__}"
+            raise reasons.left_to_plain(self.unsupported(node, reason))
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")

@@ -33,6 +33,7 @@ from weft.frontend.items import (
 from weft.frontend.missing import is_none
 from weft.frontend.mixed import note_choice
 from weft.frontend.nested import resolved, untyped
+from weft.frontend.reasons import left_to_plain
 from weft.frontend.strings import is_text, key_numbers
 from weft.frontend.tables import GROWN, MADE_HERE, Hashed
 from weft.frontend.values import (
@@ -525,7 +526,7 @@ def _is_as_given(builder: Building, base: Dict) -> bool:
 
 def in_its_order(builder: Building, node: ast.AST | None) -> Unsupported:
     """A set that is run through, or popped from: only CPython and the compiler of plain Python know its order."""
-    return builder.unsupported(node, "a set in its order", "use sorted(...)")
+    return left_to_plain(builder.unsupported(node, "a set in its order", "use sorted(...)"))
 
 
 def _items_as_given(builder: Building, base: Dict, node: ast.AST | None) -> Value:
@@ -556,7 +557,7 @@ def keep_result_order(builder: Building, base: Dict) -> None:
 def _refuse_result(builder: Building, base: Dict) -> None:
     if has_order(base.key):
         reason = "a set for the caller that has lost items, or that is made of others"
-        raise builder.unsupported(None, reason, "return sorted(...)")
+        raise left_to_plain(builder.unsupported(None, reason, "return sorted(...)"))
 
 
 def has_order(layout: ItemType | None) -> bool:

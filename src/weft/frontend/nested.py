@@ -34,6 +34,8 @@ from weft.frontend.items import (
 )
 from weft.frontend.missing import is_none
 from weft.frontend.mixed import kinds_of, of_either
+from weft.frontend.models.sparse import Sparse
+from weft.frontend.reasons import left_to_plain
 from weft.frontend.scope import Scope
 from weft.frontend.strings import text_numbers
 from weft.frontend.values import (
@@ -292,6 +294,8 @@ def _by_kinds(builder: Building, value: Value) -> ItemType | None:
         known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
         return with_name(known, value.named) if any(parts) and None not in known else None
     if isinstance(value, Struct):
+        if value.fields and value.instance is None and not issubclass(value.kind, Sparse):
+            raise left_to_plain(builder.unsupported(None, f"an object of type {value.kind.__name__} in a container"))
         return None
     if isinstance(value, Array) and not value.is_list and value.rank:
         return array_layout(builder, value)

@@ -29,7 +29,8 @@ def keep(key: str, function: Any, values: Iterable[Any], problem: Unsupported) -
         return
     span = problem.span
     place = [span.file, span.line, span.column, span.end_line, span.end_column]
-    metadata = {"place": place, "reason": problem.reason, "remedy": problem.remedy, "types": problem.types}
+    told = {"reason": problem.reason, "remedy": problem.remedy, "types": problem.types, "by_plain": problem.by_plain}
+    metadata = {"place": place, **told}
     cache.default_cache().put(cache.digest("refused", key, seen), {"refused": b""}, metadata)
 
 
@@ -40,7 +41,9 @@ def restore(key: str, function: Any, values: Iterable[Any]) -> Unsupported | Non
     if entry is None:
         return None
     data = entry.metadata
-    return Unsupported(Span(*data["place"]), data["reason"], data["remedy"], data["types"])
+    problem = Unsupported(Span(*data["place"]), data["reason"], data["remedy"], data["types"])
+    problem.by_plain = data["by_plain"]
+    return problem
 
 
 def _surroundings(function: Any, values: Iterable[Any]) -> list[Any] | None:

@@ -1,0 +1,104 @@
+"""Functions over arrays that also keep objects in containers, or run through sets: one compiler takes all of each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import namedtuple
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import weft
+from tests.support import same_as_plain
+
+Place = namedtuple("Place", "x y")
+
+
+@dataclass
+class Body:
+    mass: float
+    x: float
+    speed: float
+
+
+def of_bodies(bodies, grid):
+    field = np.zeros(len(grid))
+    for body in bodies:
+        for i in range(len(grid)):
+            field[i] += body.mass / (abs(grid[i] - body.x) + 1)
+        body.x += body.speed
+    return float(field.sum()), bodies[0].x
+
+
+def made_here(masses):
+    cells = []
+    for i in range(len(masses)):
+        cells.append(Body(masses[i], i * 1.0, 0.0))
+    best = cells[0]
+    for cell in cells:
+        if cell.mass * cell.x > best.mass * best.x:
+            best = cell
+    return float(best.mass), sum(cell.x for cell in cells)
+
+
+def of_places(places, weights):
+    total = 0.0
+    for place in places:
+        total += place.x * place.y
+    return total * float(weights.sum())
+
+
+def distinct(labels):
+    found = set()
+    for i in range(len(labels)):
+        found.add(int(labels[i]))
+    total = 0
+    for label in found:
+        total = total * 3 + label
+    found.discard(1)
+    return total, found, [label for label in found]
+
+
+def bodies():
+    return [Body(1.0, 0.5, 0.1), Body(2.0, 1.5, -0.1)]
+
+
+CALLS = [
+    (of_bodies, lambda: (bodies(), np.linspace(0, 1, 50))),
+    (of_bodies, lambda: (bodies() * 2, np.linspace(0, 1, 50)[::-2])),
+    (of_bodies, lambda: (bodies(), np.zeros(0))),
+    (made_here, lambda: (np.arange(20.0),)),
+    (made_here, lambda: (np.zeros(0),)),
+    (of_places, lambda: ([Place(1.0, 2.0), Place(3.0, 4.0)], np.ones(3))),
+    (distinct, lambda: (np.array([3, 1, 99, 2, 3, 1, 1024]),)),
+    (distinct, lambda: (np.array([], dtype=np.int32),)),
+]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("function, arguments", CALLS, ids=lambda given: getattr(given, "__name__", ""))
+def test_one_compiler_takes_all_of_it(function, arguments):
+    compiled = weft.jit(function)
+    same_as_plain(compiled, function, arguments, calls=2)
+    assert compiled.stats["python_calls"] == 0 or len(arguments()[-1]) == 0
+
+
+@pytest.mark.native
+def test_a_second_process_goes_the_same_way(tmp_path, private_cache, subprocess_environment):
+    """What the first compiler has refused is kept on disk, and so is that the other one has it."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np, weft\nfrom tests.plain.test_with_arrays import distinct, of_bodies, bodies\n"
+        "for f, given in ((distinct, (np.arange(5),)), (of_bodies, (bodies(), np.ones(4)))):\n"
+        "    compiled = weft.jit(f)\n    compiled(*given)\n"
+        "    print(compiled.stats['python_calls'], compiled._native is not None)\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(private_cache)}
+    environment["PYTHONPATH"] = f"{environment.get('PYTHONPATH', '')}:{root}"
+    for _ in range(2):
+        done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+        assert done.stdout == "0 True\n0 True\n", done.stdout + done.stderr
