@@ -68,7 +68,7 @@ LAYERS: dict[str, set[str]] = {
     | _MIDDLE
     | {"asked", "collector", "compiled", "handlers", "net", "parted", "pickles", "pipeline"}
     | {"recalled", "registry", "restored", "plain", "plainly", "steering", "timeline", "trial", "warned", "watched"},
-    "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets"},
+    "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "net"},
     "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "registry", "targets", "asked"},
     "hls": _OPEN | _MIDDLE | {"pipeline", "device", "targets"},
     "blocksizes": _OPEN,
