@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.hunt import plain, plain_classes, plain_flow
+from tests.hunt import numeric, plain, plain_classes, plain_flow
 from tests.hunt.case import Case
 from tests.hunt.expressions import array_literal, expression, literal
 from tests.hunt.statements import body, statement
@@ -23,6 +23,7 @@ TASTES: dict[str, dict[str, float]] = {
     "knowledge": {"arrays": 4, "knowledge": 80},
     "exceptions": {"arrays": 6, "exceptions": 25},
     "functions": {"arrays": 4, "closures": 15, "helpers": 1},
+    "numeric": {},
 }
 _SHARE = {
     "containers": 5,
@@ -33,6 +34,7 @@ _SHARE = {
     "knowledge": 7,
     "exceptions": 3,
     "functions": 4,
+    "numeric": 10,
 }
 
 
@@ -41,6 +43,8 @@ def generate(seed: int, attempt: int = 0, is_plain: bool = False) -> Case:
     if is_plain:
         return _plain(seed, attempt)
     taste = random.Random(seed).choices(list(_SHARE), list(_SHARE.values()))[0]
+    if taste == "numeric":
+        return numeric.generate(seed, attempt)
     chooser = random.Random(f"hunt {seed} {attempt}")
     w = Writer(chooser, taste=dict(TASTES[taste]))
     if w.taste.get("objects") or w.chance(10):

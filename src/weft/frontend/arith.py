@@ -407,7 +407,7 @@ def _without_power(power: Op, exponent: Expr, root: Expr, span: Span) -> Expr:
         return power if exponent.value == 2 else ways.get(exponent.value.real, power)
     chosen: Expr = power
     for number, other in ways.items():
-        if number < 0 and exponent.type.dtype.kind in "bu":
+        if (number < 0 and exponent.type.dtype.kind in "bu") or (number > 1 and exponent.type.dtype is DType.BOOL):
             continue
         literal = Const(number if exponent.type.dtype.is_float else int(number), exponent.type)
         chosen = Op("select", (Op("eq", (exponent, literal), PYBOOL, span), other, chosen), of, span)

@@ -5,8 +5,10 @@ false.
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 
+from weft.errors import Span
 from weft.frontend import arith, arrays
 from weft.frontend.building import Building
 from weft.frontend.choices import joined
@@ -15,7 +17,7 @@ from weft.frontend.enums import is_member, same_member
 from weft.frontend.keyed import keyed_items, keyed_name
 from weft.frontend.listparts import list_comparison, record_among
 from weft.frontend.missing import none_comparison
-from weft.frontend.mixed import refuse_two_results
+from weft.frontend.mixed import note_computed, refuse_two_results
 from weft.frontend.strings import is_text, kept_text, text_contains
 from weft.frontend.values import (
     Array,
@@ -24,6 +26,7 @@ from weft.frontend.values import (
     Keyed,
     Keywords,
     Mask,
+    Method,
     Object,
     Range,
     Records,
@@ -117,7 +120,11 @@ class Comparisons(Building):
         found = arrays.elementwise(
             [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
         )
-        return arrays.of_operator(found)
+        result = arrays.of_operator(found)
+        if not (isinstance(left, Scalar) and isinstance(right, Scalar) and isinstance(result, Scalar)):
+            return result
+        compute = functools.partial(_compared, name, span)
+        return Scalar(note_computed(self, result.expr, [left.expr, right.expr], compute))
 
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
         there = _text_membership(self, left, right, node)
@@ -170,9 +177,15 @@ def same_object(left: Struct, right: Struct, positive: bool) -> Expr:
     return Const((left.fields is right.fields) == positive, PYBOOL)
 
 
+def _compared(name: str, span: Span, parts: list[Expr]) -> Expr:
+    return arith.compare(name, parts[0], parts[1], span)
+
+
 def _identical(builder: Building, left: Value, right: Value, node: ast.AST) -> bool:
     for mine, other in ((left, right), (right, left)):
         if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
+            if isinstance(mine, Method):  # of a name that need not be one of a method
+                break
             return isinstance(mine, Object) and mine.value is other.value
     if isinstance(left, Object) and isinstance(right, Object):
         return left.value is right.value

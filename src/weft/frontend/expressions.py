@@ -28,7 +28,7 @@ from weft.frontend.growing import Cells
 from weft.frontend.keyed import keyed_item
 from weft.frontend.lists import changes_list, filled_records, joined_lists, repeated_list
 from weft.frontend.missing import may_be_unset, name_value
-from weft.frontend.mixed import from_either, may_be_python, note_computed, refuse_two_results
+from weft.frontend.mixed import from_either, is_python, may_be_python, note_computed, python_kind, refuse_two_results
 from weft.frontend.nested import share_rows
 from weft.frontend.sorted_lists import refuse_sorted_now
 from weft.frontend.strings import is_text, kept_text, text_iteration, text_operator, text_part
@@ -80,6 +80,7 @@ BINARY = {
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
 #: Objects that are used by their subscripts: np.mgrid[0:n, 0:m].
 _GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_, parallel_map))
+_DIVISION = "float division by zero"
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
@@ -400,6 +401,8 @@ class Expressions(Building):
             base = masks.settled(base, self.emitter)
         if isinstance(base, Array):
             return _array_attribute(self, base, name, node)
+        if name == "__class__" and isinstance(base, (Scalar, Tuple, Text, Mask, Records, Rows, Dict)):
+            return self.call(Object(type), [base], {}, node)
         if isinstance(base, Scalar) and from_either(self, base.expr):
             raise self.unsupported(node, f"the attribute {name} of a number that is either Python's or NumPy's")
         if isinstance(base, Scalar):
@@ -614,7 +617,13 @@ def _check_undecided(builder: Building, op: str, a: Expr, b: Expr) -> None:
         return
     if isinstance(b, Const) and b.value != 0:
         return
-    nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+    nonzero: Expr = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+    told = [is_python(builder, side) for side in (a, b)]
+    kinds = {python_kind(builder, side) for side in (a, b)}
+    if op == "truediv" and told[0] is not None and told[1] is not None and ("f" in kinds or kinds == {"i"}):
+        test = Op("or", (nonzero, arith.negate(arith.conjunction(told[0], told[1]))), BOOL)
+        builder.emitter.check(test, "ZeroDivisionError", _DIVISION if "f" in kinds else "division by zero")
+        return
     message = "a division by zero of a number that may be a Python float or a NumPy one"
     builder.emitter.check(nonzero, "RuntimeError", message)
 
@@ -629,7 +638,7 @@ def _check_divisor(builder: Building, op: str, a: Expr, b: Expr) -> None:
         else ("integer division or modulo by zero")
     )
     if not integral:
-        message = {"truediv": "float division by zero", "mod": "float modulo"}.get(op, "float floor division by zero")
+        message = {"truediv": _DIVISION, "mod": "float modulo"}.get(op, "float floor division by zero")
     if isinstance(b, Const) and b.value != 0:
         return
     if integral and (builder.emitter.proved(minus_one(b)) or builder.emitter.assure(minus_one(b), "ZeroDivisionError")):

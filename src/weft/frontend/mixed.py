@@ -22,6 +22,9 @@ from weft.ir.program import Buffer, If
 from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, promote
 from weft.records import dataclass
 
+#: Operators that give Python's numbers for Python's, and NumPy's if one operand is NumPy's.
+_ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "neg"})
+
 
 @dataclass(frozen=True)
 class Mixed:
@@ -293,12 +296,50 @@ def keep_in_range(builder: Building, value: Scalar, base: Array) -> None:
 
 
 def may_be_python(builder: Building, expr: Expr) -> bool:
-    """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
+    """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet, or
+    what is computed from a choice of the two."""
     if expr.type.weak or id(expr) in builder.decided:
         return False
-    leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
-    unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in builder.undecided]
-    return bool(unsure) and builder._all_may_be_python(expr)
+    parts = list(walk.subexpressions(expr))
+    unsure = any(isinstance(part, Read) and part.buffer in builder.undecided for part in parts)
+    unsure = unsure or any(id(part) in builder.mixed_exprs for part in parts)
+    return unsure and builder._all_may_be_python(expr)
+
+
+def is_python(builder: Building, expr: Expr) -> Expr | None:
+    """Whether a number is one of Python's own; None if nothing tells."""
+    choice = builder.mixed_exprs.get(id(expr))
+    if choice is not None:
+        sides = (is_python(builder, choice.then), is_python(builder, choice.orelse))
+        return None if sides[0] is None or sides[1] is None else arith.select(choice.test, sides[0], sides[1])
+    if expr.type.weak:
+        return Const(True, BOOL)
+    if isinstance(expr, Read):
+        return None if expr.buffer in builder.undecided else Const(False, BOOL)
+    if not isinstance(expr, Op) or expr.op not in _ARITHMETIC:
+        return None
+    found: Expr = Const(True, BOOL)
+    for arg in expr.args:
+        part = is_python(builder, arg)
+        if part is None:
+            return None
+        found = arith.conjunction(found, part)
+    return found
+
+
+def python_kind(builder: Building, expr: Expr) -> str:
+    """Of which kind a number is where it is Python's: "f", "i", or "" if that is not known."""
+    choice = builder.mixed_exprs.get(id(expr))
+    if choice is not None:
+        sides = [side for side in (choice.then, choice.orelse) if side.type.weak or id(side) in builder.mixed_exprs]
+        kinds = {python_kind(builder, side) for side in sides}
+        return kinds.pop() if len(kinds) == 1 else ""
+    if expr.type.weak:
+        return "f" if expr.type.dtype.is_float else "i"
+    if not isinstance(expr, Op) or expr.op not in _ARITHMETIC:
+        return ""
+    kinds = {python_kind(builder, arg) for arg in expr.args}
+    return "f" if expr.op == "truediv" or "f" in kinds else kinds.pop() if len(kinds) == 1 else ""
 
 
 def type_may_differ(builder: Building, expr: Expr, of: ScalarType) -> bool:

@@ -430,6 +430,9 @@ def _round(call: Bound) -> Value:
         raise Unsupported(call.builder.emitter.span, "TypeError: round() of an array", "use np.round")
     if call.get("ndigits") is not None:
         digits = constant_int(call.need("ndigits"), call.builder.emitter)
+        if call.builder.is_choice(value):
+            reason = "round() of a number that is either Python's or NumPy's, whose roundings differ"
+            raise Unsupported(call.builder.emitter.span, reason, "use float() or np.round")
         if isinstance(value, Scalar) and not value.type.weak:
             return call.builder.expand(_numpy_round, {"value": value, "digits": Scalar(Const(digits, INT))})
         return _round_to(call, number(call, "number"), digits)
