@@ -338,6 +338,8 @@ class Expressions:
     def applied(self, expr: Op, args: tuple[C.CExpr, ...]) -> C.CExpr:
         """The operation itself, on operands in C."""
         dtype = expr.args[0].type.dtype
+        if expr.op == "sub" and dtype.is_float and isinstance(expr.args[0], Const) and expr.args[0].value == 0:
+            return C.Invoke(self.used.helper("difference", dtype), args)
         if expr.of != INT or dtype is not DType.I64:
             return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak, alone=self._alone(expr))
         if expr.op in c_ops.CHECKED and not self._fits(expr):

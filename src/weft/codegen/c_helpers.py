@@ -328,6 +328,8 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
             ("inverse", -1, "  $t r = 1 / a, t = r * __builtin_fma$f(-r, a, 1);"),
         )
     },
+    # gcc takes 0.0 - (double)i, where it is written like that, for -(double)i: -0.0 where i is 0.
+    "difference": Helper("f", "static inline $t difference_$t($t a, $t b) { return a - b; }"),
     # Python's math.hypot: squares and their sum in twice the precision, so that only the last step rounds.
     "product_error": Helper(
         "f",

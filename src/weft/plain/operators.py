@@ -165,6 +165,8 @@ def _numbers(cx: Frame, op: str, a: Value, b: Value, exponent: int | None) -> Va
     # An integer beyond 2**53 is rounded by the conversion as CPython rounds it.
     u, v = as_float(cx, a), as_float(cx, b)
     if op in ("Add", "Sub", "Mult"):
+        if op == "Sub":  # not as it stands: gcc takes 0.0 - (double)i for -(double)i, which is -0.0 where i is 0
+            return cx.scalar("float", f"wp_sub_dd({u}, {v})")
         return cx.scalar("float", f"{u} {SYMBOLS[op]} {v}")
     if op == "Div":
         return cx.scalar("float", f"wp_div_dd({u}, {v}, {at})", check=True)

@@ -203,6 +203,9 @@ def _pieces(call: Bound, key: Value) -> list[Array]:
     of = result[0].type
     for piece in result[1:]:
         of = promote(of, piece.type)
+    for piece in result:
+        if piece.type.weak and not piece.rank:
+            arrays.weak_int(piece.element(()), of.strong, emitter)
     return [_of_type(piece, of.strong) if piece.type.weak else piece for piece in result]
 
 

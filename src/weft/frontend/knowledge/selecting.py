@@ -147,7 +147,11 @@ def _take(call: Bound) -> Value:
     axis = axis_of(call, array.rank)
     if axis is None:
         array, axis = flattened(array, emitter), 0
-    index = _within(index, array.shape[axis], _mode(call))
+    extent = array.shape[axis]
+    if not emitter.proved(ix.sub(extent, ONE)):
+        some = Op("or", (Op("gt", (extent, ZERO), BOOL), Op("eq", (arrays.count(index.shape), ZERO), BOOL)), BOOL)
+        emitter.check(some, "IndexError", "cannot do a non-empty take from an empty axes.")
+    index = _within(index, extent, _mode(call))
     key: Value = index if index.rank else Scalar(index.element(()))
     everything = Slice(None, None, None)
     found = indexing.subscript(array, Tuple((*[everything] * axis, key)), emitter)

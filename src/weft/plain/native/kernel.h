@@ -18,6 +18,7 @@ static int64_t wp_fresh;
 static inline int64_t wp_is_foreign(const wp_object *e) { return e->type >= wp_error_types && e->type < wp_error_types + WP_EXCEPTIONS; }
 static inline int64_t wp_is_builtin(const wp_object *e, int64_t which) { return e->type == &wp_error_types[which]; }
 
+static inline double wp_sub_dd(double a, double b) { return a - b; }
 static inline double wp_div_dd(double a, double b, int64_t line)
 {
     if (WP_UNLIKELY(b == 0.0)) { wp_raise(WP_ZERO_DIVISION, "float division by zero", line); return 0.0; }
