@@ -266,9 +266,15 @@ def call(w: Writer) -> tuple[str, bool]:
     reduces = name.count(".") > 1 or {"axis", "axes"} & set(covered)
     if not reduces and any(text.startswith("where=") for text in given) and not any("out=" in text for text in given):
         given = [text for text in given if not text.startswith("where=")]  # the rest would be memory as it is found
+    place = _SORTED.get(name)
+    if place is not None and place < len(arguments):
+        arguments[place] = f"np.sort({arguments[place]})"
+    if name in _SORTERS:
+        given = [text for text in given if not text.startswith("sorter=")]
     if method:
         base = next((name for name, of in [w.pick(w.holding("array"))]), "a") if w.holding("array") else "np.arange(3)"
         own = name.removeprefix("ndarray.")
+        base = f"np.sort({base})" if name in _SORTERS else base
         text = f"{base}.{own}({', '.join([*arguments, *given])})"
         return text, own in ("fill", "put", "sort", "partition", "itemset")
     positional = [a for a in given if "=" not in a.split("(")[0] or a[0] in "'(["]
@@ -277,6 +283,9 @@ def call(w: Writer) -> tuple[str, bool]:
     return f"{name}({', '.join([*first, *rest])})", name in _IN_PLACE or name.endswith(".at")
 
 
+#: Searches in what is not sorted give any place (docs/user.md): the argument that is sorted first.
+_SORTED = {"np.searchsorted": 0, "np.interp": 1}
+_SORTERS = ("np.searchsorted", "ndarray.searchsorted")
 _IN_PLACE = {"np.put", "np.putmask", "np.place", "np.put_along_axis", "np.copyto", "np.fill_diagonal"}
 #: Parameters that have a maker by name and must be given.
 _REQUIRED: dict[str, tuple[str, ...]] = {
