@@ -20,6 +20,11 @@ def several(a: Any, x: Any) -> Any:
     return y - x, -y, y * y, abs(y), y / 2, y // 2, y**2, max(x, a[2]) - x
 
 
+def by_functions(a: Any, x: Any) -> Any:
+    y = max(a[2], x) - x
+    return divmod(y, 2), pow(y, 2), sum([y, x])
+
+
 def by_a_branch(a: Any, x: Any) -> Any:
     y = a[2] if a[2] < x else x
     x -= y
@@ -38,7 +43,9 @@ def total(a: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float64", "float32"])
-@pytest.mark.parametrize("function", [difference, several, by_a_branch, listed, total], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [difference, several, by_functions, by_a_branch, listed, total], ids=lambda f: f.__name__
+)
 def test_types(function: Any, dtype: str) -> None:
     for x in (1.5, 3.0):
         if dtype != "float32" or function is total:

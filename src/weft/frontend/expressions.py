@@ -289,9 +289,7 @@ class Expressions(Building):
             return self._list_operator(op, left, right, node)
         refuse_two_results(self, left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
-            result, operands = scalar_binary(self, op, left, right), [left.expr, right.expr]
-            pair, compute = arith.numbers, arith.of_numbers
-            return Scalar(note_computed(self, result.expr, operands, lambda way: compute(op, *pair(*way), span)))
+            return typed_binary(self, op, left, right)
         for value in (left, right):
             if not isinstance(value, (Array, Scalar, Mask)):
                 raise self.unsupported(node, "this operator", left=left, right=right)
@@ -565,6 +563,16 @@ def filled_list(builder: Building, item: Scalar, length: Expr) -> Array:
     value = item.expr
     made = Array((expr,), item.type, lambda _: value, is_list=True)
     return arrays.materialise(made, builder.emitter, "list")
+
+
+def typed_binary(builder: Building, op: str, left: Scalar, right: Scalar) -> Scalar:
+    """left OP right, of which it stays known of what type Python would make it."""
+    span, result = builder.emitter.span, scalar_binary(builder, op, left, right)
+
+    def compute(way: list[Expr]) -> Expr:
+        return arith.of_numbers(op, *arith.numbers(*way), span)
+
+    return Scalar(note_computed(builder, result.expr, [left.expr, right.expr], compute))
 
 
 def scalar_binary(builder: Building, op: str, left: Scalar, right: Scalar) -> Scalar:

@@ -19,7 +19,7 @@ from weft.frontend.comprehensions import refuse_compensated
 from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.dicts import dict_length, entries_of
 from weft.frontend.emit import Choosing, Emitter
-from weft.frontend.expressions import constant_value, scalar_binary
+from weft.frontend.expressions import constant_value, typed_binary
 from weft.frontend.keyed import keyed_items
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import mostly
@@ -366,7 +366,7 @@ def _sum(call: Bound) -> Value:
             if not isinstance(start, (Scalar, Array)) or not isinstance(item, (Scalar, Array)):
                 raise Unsupported(builder.emitter.span, "sum() of a sequence that is not of numbers")
             if isinstance(start, Scalar) and isinstance(item, Scalar):
-                start = scalar_binary(builder, "add", start, item)
+                start = typed_binary(builder, "add", start, item)
             else:
                 start = builder.binary("add", start, item, builder.calling, builder.emitter.span)
         refuse_compensated(builder, start, len(value.items))
@@ -578,7 +578,7 @@ def _divmod(call: Bound) -> Value:
     if any(isinstance(call.need(name), Array) for name in ("a", "b")):
         return call.builder.expand(_numpy_divmod, call.given)
     left, right = Scalar(number(call, "a")), Scalar(number(call, "b"))
-    return Tuple(tuple(scalar_binary(call.builder, op, left, right) for op in ("floordiv", "mod")))
+    return Tuple(tuple(typed_binary(call.builder, op, left, right) for op in ("floordiv", "mod")))
 
 
 def _numpy_divmod(a: Any, b: Any) -> Any:
@@ -591,7 +591,7 @@ def _pow(call: Bound) -> Value:
         return _power_modulo(call)
     if any(isinstance(call.need(name), Array) for name in ("base", "exp")):
         return call.builder.expand(_numpy_power, {name: call.need(name) for name in ("base", "exp")})
-    return scalar_binary(call.builder, "pow", Scalar(number(call, "base")), Scalar(number(call, "exp")))
+    return typed_binary(call.builder, "pow", Scalar(number(call, "base")), Scalar(number(call, "exp")))
 
 
 def _numpy_power(base: Any, exp: Any) -> Any:
