@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -157,7 +158,8 @@ def _equal_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array
         emitter.check(Op("gt", (n, ZERO), BOOL), "ValueError", "`bins` must be positive, when an integer")
     of = array.type.strong if array.type.dtype.is_float else F64
     first, final, computed = _outer_edges(call, array)
-    edges = _edges(first, final, n, computed, of, emitter)
+    inner = _inner_edge(first, final, n, computed, of, emitter)
+    edges = _edges(inner, final, n, of, emitter)
     dims, at = emitter.domain((n,))
     rising = Op("lt", (edges.element(at), edges.element((ix.add(at[0], ONE),))), BOOL)
     message = "Too many bins for data range. Cannot create {0} finite-sized bins."
@@ -169,18 +171,19 @@ def _equal_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array
         inside = both(
             *(arith.condition(arith.compare(op, raw, end, emitter.span)) for op, end in (("ge", first), ("le", final)))
         )
+        # What is outside stands for the first edge, so that no step waits for a branch; it is not counted.
+        value = emitter.snapshot(pick(inside, arith.cast(raw, of), arith.cast(first, of)), "value")
+        distance = Op("sub", (arith.cast(value, F64), arith.cast(first, F64)), F64)
+        scaled = Op("mul", (Op("truediv", (distance, width), F64), arith.cast(n, F64)), F64)
+        guess = counter(emitter, "bin")
+        guess.set(Op("minimum", (Cast(scaled, I64), arith.cast(last(n), I64)), I64))
+        # Rounding may have put a value beside its bin: the edges decide, computed again rather than looked up.
+        below = less(value, inner(guess.value))
+        guess.set(Op("sub", (guess.value, arith.cast(below, I64)), I64))
+        above = Op("ge", (value, inner(Op("add", (guess.value, Const(1, I64)), I64))), BOOL)
+        further = Op("ne", (guess.index, last(n)), BOOL)
+        guess.set(Op("add", (guess.value, arith.cast(both(above, further), I64)), I64))
         with when(emitter, inside):
-            value = emitter.snapshot(arith.cast(raw, of), "value")
-            distance = Op("sub", (arith.cast(value, F64), arith.cast(first, F64)), F64)
-            scaled = Op("mul", (Op("truediv", (distance, width), F64), arith.cast(n, F64)), F64)
-            guess = counter(emitter, "bin")
-            guess.set(Op("minimum", (Cast(scaled, I64), arith.cast(last(n), I64)), I64))
-            # Rounding may have put a value beside its bin: the edges decide.
-            below = less(value, edges.element((guess.index,)))
-            guess.set(Op("sub", (guess.value, arith.cast(below, I64)), I64))
-            above = Op("ge", (value, edges.element((ix.add(guess.index, ONE),))), BOOL)
-            inner = Op("ne", (guess.index, last(n)), BOOL)
-            guess.set(Op("add", (guess.value, arith.cast(both(above, inner), I64)), I64))
             _tally(counts, guess.index, weights, k, emitter)
     return counts, edges
 
@@ -224,14 +227,24 @@ def _extreme(array: Array, op: str, emitter: Emitter) -> Expr:
     return Reduce(op, dims, arith.cast(array.element(at), array.type.strong), emitter.span)
 
 
-def _edges(first: Expr, final: Expr, n: Expr, computed: ScalarType, of: ScalarType, emitter: Emitter) -> Array:
-    """n + 1 points at equal distances, as np.linspace computes them."""
+def _inner_edge(
+    first: Expr, final: Expr, n: Expr, computed: ScalarType, of: ScalarType, emitter: Emitter
+) -> Callable[[Expr], Expr]:
+    """One of the points at equal distances but the last, as np.linspace computes them."""
     parts = arith.cast(arith.cast(n, F64), computed)
     step = emitter.snapshot(Op("truediv", (Op("sub", (final, first), computed), parts), computed), "step")
 
+    def point(at: Expr) -> Expr:
+        return arith.cast(Op("add", (Op("mul", (arith.cast(at, computed), step), computed), first), computed), of)
+
+    return point
+
+
+def _edges(inner: Callable[[Expr], Expr], final: Expr, n: Expr, of: ScalarType, emitter: Emitter) -> Array:
+    """n + 1 points at equal distances."""
+
     def element(at: Index) -> Expr:
-        point = Op("add", (Op("mul", (arith.cast(at[0], computed), step), computed), first), computed)
-        return arith.cast(pick(Op("eq", (at[0], n), BOOL), final, point), of)
+        return pick(Op("eq", (at[0], n), BOOL), arith.cast(final, of), inner(at[0]))
 
     return arrays.materialise(Array((ix.add(n, ONE),), of, element, cost=3), emitter, "edges")
 
