@@ -29,7 +29,7 @@ class Kernel:
 
 def kernels() -> list[Kernel]:
     """All kernels, family by family."""
-    from benchmarks.lagging import counting, elementwise, linear, masks, ordering, signals, sparse, tiny
+    from benchmarks.lagging import counting, elementwise, linear, masks, ordering, signals, sparse, tiny, windows
 
-    modules = (signals, masks, linear, counting, elementwise, ordering, sparse, tiny)
+    modules = (signals, masks, linear, counting, elementwise, ordering, sparse, windows, tiny)
     return [kernel for module in modules for kernel in module.KERNELS]

@@ -221,7 +221,7 @@ class Loops(Memory):
             self._counted(loop.dim, body, out, self.simd(loop, body))
         elif self.lockstep:
             self._counted(loop.dim, body, out)
-        elif _strip_rows(loop):
+        elif isinstance(loop.dim, Dim) and _strip_rows(loop):
             self._long(loop.dim, body, out)
         elif has_loop(loop.body):
             self._counted(loop.dim, (*self.poll(), *body), out)

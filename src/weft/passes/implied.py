@@ -113,7 +113,7 @@ def _sure(expr: Expr) -> Iterator[Expr]:
 
 
 def _plain(expr: Expr) -> Expr:
-    """A float without what changes nothing about its integer part, and whether it has one."""
+    """A float without what changes nothing about its integer part."""
     if isinstance(expr, Cast) and expr.of.dtype.is_float and expr.value.type.dtype in (expr.of.dtype, DType.F32):
         return _plain(expr.value)
     if isinstance(expr, Op) and expr.op == "trunc":

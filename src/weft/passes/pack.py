@@ -1,5 +1,5 @@
-"""Columns side by side.  In: statements over the entries of a compressed level that go down columns of a dense array, or
-that add up a few elements of a row at each point; out: the same along the rows of a transposed copy, where it pays.
+"""Columns side by side.  In: statements over the entries of a compressed level that go down columns of a dense array,
+or that add up a few elements of a row at each point; out: the same along the rows of a transposed copy, where it pays.
 
     e[p] = v[p] * sum[k] a[i, k] * b[k, j]   for i, j(p) in csr[i]
       -->  if entries * 4 > columns of b:  { t[j, k] = b[k, j];  e[p] = v[p] * sum[k] a[i, k] * t[j, k] }
@@ -8,8 +8,8 @@ that add up a few elements of a row at each point; out: the same along the rows 
     d[i, j] = sum[k: 0 <= k < n] |a[i, k] - b[j, k]|   for i, j
       -->  { t[k, j] = b[j, k];  d[i, j] = sum[k] |a[i, k] - t[k, j]| }, if n is small, and i takes a few values
 
-Going down a column, each element lies in a cache line of its own; a copy reads and writes each element once.  A sum of a
-few terms is no vector, but many of them side by side are.
+Going down a column, each element lies in a cache line of its own; a copy reads and writes each element once.  A sum of
+a few terms is no vector, but many of them side by side are.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class _Column:
 @declared("pack", after=("match",))
 def run(program: Program, context: PassContext) -> Program:
     """Every statement that goes down columns which entries tell, or adds up a few terms at each of many points."""
-    if not any(isinstance(node, Stmt) and (_over_entries(node.domain) or _rows(node, {})) for node in walk(program.body)):
+    stmts = [node for node in walk(program.body) if isinstance(node, Stmt)]
+    if not any(_over_entries(stmt.domain) or _rows(stmt, program.table) for stmt in stmts):
         return program
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
     filled = {buffer.name for buffer in program.buffers if buffer.role is Role.PARAM} | _set_whole(program)
@@ -110,9 +111,7 @@ def _columns(stmt: Stmt, table: dict[str, Buffer]) -> Iterator[_Column]:
 
 
 def _rows(stmt: Stmt, table: dict[str, Buffer]) -> list[Read]:
-    """Reads b[j, k] of a sum over a few k, at each j, if all else that it reads stays where it is or runs along j.
-
-    Without a table: whether there is such a sum at all."""
+    """Reads b[j, k] of a sum over a few k, at each j, if all else that it reads stays where it is or runs along j."""
     dims = stmt.domain
     if len(dims) < 2 or stmt.reduce is not None or not all(isinstance(dim, Dim) and dim.step == 1 for dim in dims):
         return []
@@ -121,9 +120,9 @@ def _rows(stmt: Stmt, table: dict[str, Buffer]) -> list[Read]:
     if any(True for bound in bounds for _ in reads(bound)) or any(names & free_vars(bound) for bound in bounds):
         return []
     sums = [part for part in subexpressions(stmt.value) if isinstance(part, Reduce)]
-    if len(sums) != 1 or len(sums[0].dims) != 1 or not isinstance(sums[0].dims[0], Dim):
+    dim = sums[0].dims[0] if len(sums) == 1 and len(sums[0].dims) == 1 else None
+    if not isinstance(dim, Dim) or dim.step != 1:
         return []
-    (dim,) = sums[0].dims
     few = cost.constant_extent(dim)
     if dim.lo != integer(0) or free_vars(dim.hi) & names or (few is not None and not 1 < few <= TERMS):
         return []
@@ -141,10 +140,10 @@ def _short_rows(value: Expr, lane: str, dim: Dim, target: str, table: dict[str, 
         if lane not in {name for place in read.index for name in free_vars(place)}:
             continue
         if read.index == (Var(lane), Var(dim.var)) and read.buffer != target:
-            of = table.get(read.buffer)
-            if of is not None and (of.layout is not Layout.C or of.shape[1] != dim.hi):
+            of = table[read.buffer]
+            if any(True for size in of.shape for _ in reads(size)):
                 return []
-            if of is not None and any(True for size in of.shape for _ in reads(size)):
+            if of.layout is not Layout.C or of.shape[1] != dim.hi:
                 return []
             found.append(read)
         elif read.index[-1] != Var(lane) or any(lane in free_vars(place) for place in read.index[:-1]):

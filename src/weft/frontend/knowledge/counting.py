@@ -168,9 +168,9 @@ def _equal_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array
     width = emitter.snapshot(Op("sub", (arith.cast(final, F64), arith.cast(first, F64)), F64), "width")
     with loop(emitter, ZERO, array.shape[0], "k") as k:
         raw = array.element((k,))
-        inside = both(
-            *(arith.condition(arith.compare(op, raw, end, emitter.span)) for op, end in (("ge", first), ("le", final)))
-        )
+        # The ends of a range are Python's numbers: narrow floats are compared with them as narrow floats.
+        ends = (("ge", arith.cast(first, of)), ("le", arith.cast(final, of)))
+        inside = both(*(arith.condition(arith.compare(op, raw, end, emitter.span)) for op, end in ends))
         # What is outside stands for the first edge, so that no step waits for a branch; it is not counted.
         value = emitter.snapshot(pick(inside, arith.cast(raw, of), arith.cast(first, of)), "value")
         distance = Op("sub", (arith.cast(value, F64), arith.cast(first, F64)), F64)
