@@ -1,4 +1,4 @@
-"""Sums over small windows and a few coordinates, look-ups between grid points, rows of a sparse matrix times a dense."""
+"""Sums over small windows and a few coordinates, look-ups between grid points, sparse rows times a dense matrix."""
 
 from __future__ import annotations
 

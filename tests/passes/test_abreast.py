@@ -60,7 +60,9 @@ def program(body: str) -> Program:
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
-@pytest.mark.parametrize(("rows", "columns", "window"), [(3, 5, (1, 1)), (4, 45, (3, 2)), (2, 84, (2, 5)), (1, 9, (1, 9))])
+@pytest.mark.parametrize(
+    ("rows", "columns", "window"), [(3, 5, (1, 1)), (4, 45, (3, 2)), (2, 84, (2, 5)), (1, 9, (1, 9))]
+)
 def test_the_same_sums_wherever_they_stand(body: str, rows: int, columns: int, window: tuple[int, int]) -> None:
     before = program(body)
     after = abreast.run(before, PassContext())

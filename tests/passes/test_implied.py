@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft
+from weft.ir import text
 from weft.ir.program import Check
 from weft.ir.text import parse
 from weft.ir.walk import walk
@@ -53,6 +54,27 @@ def test_checks_that_are_left(middle):
     program = parse(HEAD.strip("\n") + "\n" + middle.strip("\n") + TESTS)
     after = implied.run.run(program, PassContext())
     assert sum(isinstance(node, Check) for node in walk(after.body)) == CASES[middle]
+
+
+IN_RANGE = "all[i: 0 <= i < m] select((int(trunc(x[i])) >= 1 as bool), (int(trunc(x[i])) + 2 < n as bool), bool.False)"
+CHANGE = "    x[i_3] = x[i_3] * 2.0_f64   for i_3: 0 <= i_3 < m\n"
+USE = "    c[int(trunc(x[i_2]))] += 1   for i_2: {} <= i_2 < m\n"
+
+
+@pytest.mark.parametrize(
+    ("condition", "block", "tested"),
+    [
+        (IN_RANGE, USE.format(0), False),
+        (IN_RANGE, USE.format(1), True),
+        (IN_RANGE, CHANGE + USE.format(0), True),
+        (IN_RANGE, USE.format(0) + CHANGE, False),
+        (IN_RANGE.replace(">= 1", ">= n").replace("int(trunc(x[i])) + 2 < n", "n > 3"), USE.format(0), True),
+    ],
+)
+def test_what_is_in_range_is_converted_without_a_test(condition: str, block: str, tested: bool) -> None:
+    program = parse(HEAD.strip("\n") + f"\n  if {condition}:\n{block}  return #0\n")
+    after = text.show(implied.run.run(program, PassContext()))
+    assert ("c[int(i64(x[i_2]))]" not in after) is tested
 
 
 def histogram(x, bins):

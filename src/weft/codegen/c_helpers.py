@@ -257,8 +257,9 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "int_checked": Helper(
         "f",
         """static inline i64 int_checked_$t($t x, i64 *o) {
-  *o |= !(__builtin_fabs$f(x) < ($t)9223372036854775808.0);
-  return (i64)x;
+  i64 fits = __builtin_fabs$f(x) < ($t)9223372036854775808.0;
+  *o |= !fits;
+  return (i64)(fits ? x : ($t)0);
 }""",
     ),
     "int_checked_from": Helper(

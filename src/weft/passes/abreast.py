@@ -52,8 +52,6 @@ PASS = "abreast"
 STRIPS = (256, 64)
 # The registers hold so many sums of an iteration.
 MOST_SUMS = 4
-# Iterations of one piece of a parallel loop.
-PIECE = 256
 
 
 @declared("abreast", takes=Stage.LOWERED, after=("lanes",), reshapes=True, knows=Knows.BESIDE)
@@ -204,7 +202,8 @@ class _Writer:
         dim = cost.dense(self.loop.dim)
         if self.loop.kind is not LoopKind.PARALLEL:
             return self.strips(dim)
-        outer, piece = strips(dim, integer(PIECE), self.workspace)
+        # One strip is a piece for a thread: sums may be long although there are few of them.
+        outer, piece = strips(dim, integer(self.widths()[0]), self.workspace)
         return (replace(self.loop, dim=outer, body=self.strips(piece), work=cost.work(self.loop)),)
 
     def strips(self, dim: Dim) -> Block:

@@ -64,7 +64,7 @@ def _block(block: Block) -> Block:
     for node in block:
         inner = map_sub_blocks(node, _block)
         if isinstance(inner, If) and (ranged := _ranged(inner.condition)):
-            inner = replace(inner, then=tuple(_converted(each, ranged) for each in inner.then))
+            inner = replace(inner, then=_without_tests(inner.then, ranged))
         tested = _tested(inner) if isinstance(inner, Check) else None
         if tested is not None and tested <= made:
             continue
@@ -182,6 +182,16 @@ def _ranged(condition: Expr) -> set[_Conversion]:
             if isinstance(value, Cast) and value.value.type.dtype.is_float:
                 sides.setdefault(_numbered(domain, _plain(value.value)), set()).add(part.op[0])
     return {one for one, found in sides.items() if found == {"g", "l"}}
+
+
+def _without_tests(block: Block, ranged: set[_Conversion]) -> Block:
+    """The block with what is in range converted as it is, as long as nothing changes it."""
+    out: list[Node] = []
+    for node in block:
+        out.append(_converted(node, ranged))
+        written = buffers_written(node)
+        ranged = {one for one in ranged if not one.buffers & written}
+    return tuple(out)
 
 
 def _converted(node: Node, ranged: set[_Conversion]) -> Node:

@@ -115,7 +115,7 @@ def _rows(stmt: Stmt, table: dict[str, Buffer]) -> list[Read]:
     dims = stmt.domain
     if len(dims) < 2 or stmt.reduce is not None or not all(isinstance(dim, Dim) and dim.step == 1 for dim in dims):
         return []
-    lane, names = dims[-1].var, {dim.var for dim in dims}
+    names = {dim.var for dim in dims}
     bounds = [bound for dim in dims if isinstance(dim, Dim) for bound in (dim.lo, dim.hi)]
     if any(True for bound in bounds for _ in reads(bound)) or any(names & free_vars(bound) for bound in bounds):
         return []
@@ -131,10 +131,11 @@ def _rows(stmt: Stmt, table: dict[str, Buffer]) -> list[Read]:
     value = sums[0].value
     if isinstance(value, Op) and value.op == "mul" and all(isinstance(part, Read) for part in value.args):
         return []  # a product, of which there are other forms
-    return _short_rows(value, lane, dim, stmt.buffer, table)
+    return _short_rows(value, cost.dense(dims[-1]), dim, stmt.buffer, table)
 
 
-def _short_rows(value: Expr, lane: str, dim: Dim, target: str, table: dict[str, Buffer]) -> list[Read]:
+def _short_rows(value: Expr, lanes: Dim, dim: Dim, target: str, table: dict[str, Buffer]) -> list[Read]:
+    lane = lanes.var
     found: list[Read] = []
     for read in dict.fromkeys(reads(value)):
         if lane not in {name for place in read.index for name in free_vars(place)}:
@@ -143,7 +144,8 @@ def _short_rows(value: Expr, lane: str, dim: Dim, target: str, table: dict[str, 
             of = table[read.buffer]
             if any(True for size in of.shape for _ in reads(size)):
                 return []
-            if of.layout is not Layout.C or of.shape[1] != dim.hi:
+            # All of the copy must be wanted.
+            if of.layout is not Layout.C or of.shape != (lanes.hi, dim.hi) or lanes.lo != integer(0):
                 return []
             found.append(read)
         elif read.index[-1] != Var(lane) or any(lane in free_vars(place) for place in read.index[:-1]):
