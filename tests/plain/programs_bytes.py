@@ -73,7 +73,20 @@ def wrong(values):
     return found, data
 
 
+def words(data):
+    return [int.from_bytes(data[at : at + 4], "big") & 255 for at in range(0, len(data), 4)]
+
+
+def mixed_words(n):
+    found = 0
+    for k in range(n):
+        found ^= int.from_bytes(bytes([k % 256] * (k % 12)), "big")
+    return found
+
+
 CASES = [
+    (words, (b"abcdefghijkl",)),
+    (mixed_words, (30,)),  # some are beyond 64 bits
     (sieve, (60,)),
     (machine, ("++++++++[>++++++++<-]>+.+.",)),
     (changed, (bytearray(b"hello"), b"\x00\xff")),

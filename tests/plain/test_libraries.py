@@ -133,6 +133,12 @@ def test_recursion_over_new_lists_is_one_function():
     assert native([[2, 0], [0, 3]]) == (6, [[1, 2], [2, 1]])
 
 
+def test_integers_from_python_are_those_of_the_machine_until_one_is_larger():
+    native = Native(programs_bytes.words)
+    version = native.extend((b"abcdefgh",))
+    assert "any size" not in version.text["types"]
+
+
 @pytest.mark.parametrize("pair", [(1000, 1000), (1.5, 1.5), ("long text", "long text"), (float("nan"), 1.0)])
 def test_identity_of_equal_values_is_for_python(pair):
     native = Native(programs_unions.same_numbers)

@@ -16,7 +16,7 @@ import sys
 from time import perf_counter, thread_time
 
 from weft.heat.elsewhere import Answer
-from weft.heat.returning import Returning
+from weft.heat.returning import Returning, function_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -145,9 +145,12 @@ class Entry:
         self._frame: types.FrameType | None = None
         self._until = self._began = self._most = 0.0
         self._returning: Returning | None = None
+        self._main = 0
+        self._passed = 0  # calls of the loop's frame that began while it was traced
 
     def begin_after(self, function: types.FunctionType, main: int) -> None:
         """Trace the frame of the loop once it has called a function and that has returned."""
+        self._main = main
         self._returning = Returning(function, self.loop.code, main, self.begin)
 
     def give_up_waiting(self) -> None:
@@ -179,7 +182,22 @@ class Entry:
 
     def _called(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Another function is called meanwhile: it is not traced."""
+        if self._main and frame.f_back is self._frame and not self.is_over:
+            self._wait_again(frame)
         self.check()
+
+    def _wait_again(self, frame: types.FrameType) -> None:
+        """The loop calls something else before it comes to its head, which may take as long: that tells its end, too.
+
+        Not every time: an iteration of several calls would end between those that are looked at.
+        """
+        self._passed += 1
+        function = function_of(frame) if self._passed % 3 else None
+        if function is not None:
+            assert self._frame is not None
+            sys.settrace(None)
+            self._frame.f_trace = self._frame = None
+            self.begin_after(function, self._main)
 
     def check(self) -> None:
         """On the main thread: no longer than it may take."""

@@ -120,7 +120,8 @@ class UnderWay:
             entry.give_up_waiting()
         if (entry is not None and not entry.is_over) or self._pause > 0:
             return
-        is_paid = loop.gain > 2.0 or self._manager.affordable(loading_time(True))
+        saving = loop.watched * (1.0 - 1.0 / loop.gain) if loop.gain else 0.0  # if it goes on for as long again
+        is_paid = loop.gain > 2.0 or saving > 2.0 * loading_time(True) or self._manager.affordable(loading_time(True))
         if not is_paid or (loop.outline is None and not loop.prepare(dict(frame.f_locals), line_of(frame))):
             return
         function = function_of(above) if above is not None and is_long_call else None

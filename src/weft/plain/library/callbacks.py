@@ -12,7 +12,7 @@ from weft.plain import foreign, iteration
 from weft.plain.builtin import called_back
 from weft.plain.frame import Frame, Value
 from weft.plain.types import BYTEARRAY, SCALAR_HEADS, Head, Node
-from weft.plain.wide import any_whole
+from weft.plain.wide import any_whole, may_be_wide
 
 Keywords = dict[str, Value]
 
@@ -20,7 +20,9 @@ Keywords = dict[str, Value]
 
 
 def result_node(cx: Frame, text: str) -> Node:
-    """The type that a table names."""
+    """The type that a table names; an integer is one of the machine until one was beyond 64 bits on this line."""
+    if text == "whole" and not may_be_wide(cx):
+        return cx.literal("int", "0").node
     return _node(cx, ast.parse(text, mode="eval").body, (text,))
 
 
@@ -202,7 +204,7 @@ def binary(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
     text = _operator_result(op, a.head(), b.head())
     if text is None:
         return None
-    result = result_node(cx, text)
+    result = any_whole() if text == "whole" else result_node(cx, text)
     if cx.writer is None:
         return Value(result, "0")
     spec = cx.writer.spec(result)
