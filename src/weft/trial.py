@@ -126,10 +126,12 @@ class Regions:
                 self._owner._plain = self._split
             elif seconds > _BEARABLE or seconds > self._wins_above:
                 self._choose(self._split)
-        elif median_low(plain) > 2 * median(split) and (len(plain) > 1 or seconds > _CHEAP):
+            return
+        warm = split[1:] or split  # the first one has brought its code and its memory into the caches
+        if median_low(plain) > 2 * median(warm) and (len(plain) > 1 or seconds > _CHEAP):
             self._choose(self._split)
         elif len(plain) == _CALLS:
-            is_faster = median(plain) < _GAIN * median(split)
+            is_faster = median(plain) < _GAIN * median(warm)
             self._choose(self._plain_function if is_faster else self._split)
 
     def _same_bits(self) -> bool:

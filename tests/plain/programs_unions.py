@@ -125,7 +125,22 @@ def counted(values, wanted):
     return found
 
 
+def spread_sets(rows, other):
+    found = set().union(*rows), other.union(*rows), other.union([7], *rows), other.union(), other.union({9}, {8})
+    also = other.intersection(*rows), other.intersection(other, *rows[:1]), set(other).intersection()
+    grown = set(other)
+    grown.update(*rows)
+    return [sorted(s) for s in (*found, *also, grown)], sorted(other)
+
+
+def with_names(d, pairs):
+    return dict(d, z=3), dict(pairs, z=4), dict(d, **d), dict(z=1, **d), dict(pairs), dict(**d), d
+
+
 CASES = [
+    (spread_sets, ([{1, 2}, {2, 3}], {2, 5})),
+    (spread_sets, ([], {2, 5})),
+    (with_names, ({"a": 1, "b": 2}, [("a", 5)])),
     (read, ("{people:[{name:ann,age:3},{name:bob,age:4}],weights:[2,3]}",)),
     (wrong_type, ("{people:[{name:ann}]}",)),
     (declined, (3,)),

@@ -124,8 +124,8 @@ def _consume_value(
     def one(x: Value) -> Value | None:
         if x.head().kind in ("int", "float", "bool", "none"):
             return None
-        if direct is not None and not rest and not keywords:
-            found = direct(cx, x)
+        if direct is not None and not rest:
+            found = direct(cx, x, keywords)
             if found is not None:
                 return found  # type: ignore[no-any-return]
         return function(cx, iteration.plan_value(cx, x), rest, keywords)  # type: ignore[no-any-return]

@@ -120,7 +120,7 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
 
     found = builtin.function_for(callee)
     if found is not None:
-        return found(cx, arguments, without_names(cx, keywords))
+        return found(cx, arguments, keywords if callee is dict else without_names(cx, keywords))
     model = builtin.model_for(callee)
     if model is not None:
         return call_function(cx, model, arguments, keywords)

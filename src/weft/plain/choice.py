@@ -103,7 +103,7 @@ def is_plain(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -
         return True
     names = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
     lists = {name for name, value in zip(names, arguments) if type(value) is list}
-    if lists and any(_changes_one_of(lists, node) for node in ast.walk(tree)):
+    if lists and any(_changes_one_of(lists, node) or _is_call_of(tree.name, node) for node in ast.walk(tree)):
         return True
     return any(_is_object_code(node) for statement in tree.body for node in ast.walk(statement)) or _calls_objects(
         function
@@ -218,6 +218,11 @@ def _changes_one_of(lists: set[str], node: ast.AST) -> bool:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES):
         return False
     return isinstance(node.func.value, ast.Name) and node.func.value.id in lists
+
+
+def _is_call_of(name: str, node: ast.AST) -> bool:
+    """Whether a node calls a function by name: recursion over lists makes new ones at every depth."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 
 _OBJECT_NODES: Final = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.JoinedStr, ast.Try, ast.Yield)

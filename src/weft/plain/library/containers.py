@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from weft.plain import iteration, operators
+from weft.plain.binding import NAMES
 from weft.plain.builtin import CLASS_METHODS, DIRECT, WITHOUT_ITERABLE, consumer, native
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, representation
@@ -65,7 +66,9 @@ consumer(frozenset)(_frozenset_filled)
 
 
 def _keep_sets(kind: str) -> Any:
-    def direct(cx: Frame, x: Value) -> Value | None:
+    def direct(cx: Frame, x: Value, keywords: dict[str, Value]) -> Value | None:
+        if keywords:
+            return None
         from weft.plain.values import sets
 
         if x.head().kind in ("set", "frozenset", *DICTS):
@@ -78,7 +81,9 @@ def _keep_sets(kind: str) -> Any:
 
 
 def _direct_list(kind: str) -> Any:
-    def direct(cx: Frame, x: Value) -> Value | None:
+    def direct(cx: Frame, x: Value, keywords: dict[str, Value]) -> Value | None:
+        if keywords:
+            return None
         from weft.plain.values import sequences
 
         source = x.head()
@@ -95,16 +100,13 @@ def _direct_list(kind: str) -> Any:
 
 
 def _new_dict(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    from weft.plain.expressions import python_value
     from weft.plain.values import dicts
 
     exactly(cx, "dict", arguments, {}, 0, 1)
     made = dicts.new_dict(cx, "dict()")
     if arguments:
         dicts.update_from(cx, made, arguments[0])
-    for name, held in keywords.items():
-        with cx.inside(name):
-            dicts.put(cx, made, python_value(cx, name), held)
+    _with_names(cx, made, keywords)
     return made
 
 
@@ -113,18 +115,30 @@ def _dict(cx: Frame, plan: iteration.Plan, rest: list[Value], keywords: dict[str
     from weft.plain.subscripts import unpacked
     from weft.plain.values import dicts
 
-    if keywords:
-        raise cx.refuse("a call of `dict` with an iterable and keywords")
     made = dicts.new_dict(cx, "dict()")
     held = Value(made.node, cx.held("void *", made.code))
     with iteration.loop(cx, plan) as pair:
         k, v = unpacked(cx, pair, 2)
         dicts.put(cx, held, k, v)
+    _with_names(cx, held, keywords)
     return held
 
 
-def _direct_dict(cx: Frame, x: Value) -> Value | None:
-    return _new_dict(cx, [x], {}) if x.head().kind in DICTS else None
+def _with_names(cx: Frame, made: Value, keywords: dict[str, Value]) -> None:
+    """dict(..., name=value, **rest)"""
+    from weft.plain.expressions import python_value
+    from weft.plain.values import dicts
+
+    for name, given in keywords.items():
+        with cx.inside(name):
+            if name == NAMES:
+                dicts.update_from(cx, made, given)
+            else:
+                dicts.put(cx, made, python_value(cx, name), given)
+
+
+def _direct_dict(cx: Frame, x: Value, keywords: dict[str, Value]) -> Value | None:
+    return _new_dict(cx, [x], keywords) if x.head().kind in DICTS else None
 
 
 @native(collections.defaultdict)

@@ -455,6 +455,20 @@ def intersection_of(rows: Any) -> Any:
     return found
 
 
+def united(found: Any, rows: Any) -> Any:
+    """found.update(*rows)"""
+    for row in rows:
+        found.update(row)
+    return found
+
+
+def met(found: Any, rows: Any) -> Any:
+    """found.intersection(*rows) of sets"""
+    for row in rows:
+        found = found & row
+    return found
+
+
 def behind(values: Any, start: Any) -> Any:
     """What a call gives on to `*` of a function: the items from a place on"""
     return tuple([values[place] for place in range(start, len(values))])

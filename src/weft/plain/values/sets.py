@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.plain.binding import Star
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, representation
 from weft.plain.values import exactly, register
@@ -165,12 +166,44 @@ def copy(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Valu
 
 @register("set", "update")
 def update(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    exactly(cx, "set.update", arguments, keywords, 0, 8)
+    exactly(cx, "set.update", [a for a in arguments if isinstance(a, Value)], keywords, 0, 8)
     cx.written(owner.head())
     for place, source in enumerate(arguments):
         with cx.inside(place):
-            updated(cx, owner, source)
+            if isinstance(source, Star):
+                _with_rows(cx, "BitOr", owner, source.value)
+            else:
+                updated(cx, owner, source)
     return cx.none
+
+
+def _is_one(arguments: list[Any]) -> bool:
+    return len(arguments) == 1 and isinstance(arguments[0], Value)
+
+
+def _of_several(cx: Frame, op: str, owner: Value, arguments: list[Any]) -> Value:
+    """owner.union(a, *rows), owner.intersection(a, *rows): one after the other."""
+    found = copy(cx, owner, [], {})
+    for place, given in enumerate(arguments):
+        with cx.inside(place):
+            if isinstance(given, Star):
+                found = _with_rows(cx, op, found, given.value)
+            elif op == "BitOr":
+                found = updated(cx, found, given)
+            else:
+                found = binary(cx, op, found, as_set(cx, given, "other"), False) or found
+    return found
+
+
+def _with_rows(cx: Frame, op: str, found: Value, rows: Value) -> Value:
+    from weft.plain import calls
+    from weft.plain.models import sequences as models
+    from weft.plain.values import sequences
+
+    listed = sequences.as_list(cx, rows, "rows")
+    if op == "BitAnd" and any(head.kind not in ("set", "frozenset") for head in listed.head().part()):
+        raise cx.refuse("a call of `set.intersection` with what is no set", "make sets of them")
+    return calls.call_function(cx, models.united if op == "BitOr" else models.met, [found, listed])
 
 
 def _register_operations() -> None:
@@ -184,6 +217,8 @@ def _register_operations() -> None:
         def operation(
             cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value], op: str = op, name: str = name
         ) -> Value | None:
+            if op in ("BitOr", "BitAnd") and owner.head().kind == "set" and not _is_one(arguments) and not keywords:
+                return _of_several(cx, op, owner, arguments)
             exactly(cx, f"set.{name}", arguments, keywords, 1)
             only = arguments[0].node.only()
             if only is None or only.kind not in ("set", "frozenset"):
