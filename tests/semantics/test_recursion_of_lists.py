@@ -180,6 +180,7 @@ NATIVE = [
     (caught_outside, [(2,), (3,), (9,)]),
     (caught_inside, [(6,), (1,)]),
     (of_objects, [(4,), (0,)]),
+    (named_self, [(3, False), (3, 3)]),
 ]
 
 
@@ -190,7 +191,7 @@ def test_as_python(function, calls):
 
 @pytest.mark.parametrize(
     ("function", "calls"),
-    [(caught_after_a_change, [(np.zeros(4), 3), (np.zeros(4), -1)]), (named_self, [(3, False)])],
+    [(caught_after_a_change, [(np.zeros(4), 3), (np.zeros(4), -1)])],
 )
 def test_left_to_python(function, calls):
     same_by_python(function, *calls)

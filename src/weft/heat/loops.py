@@ -194,9 +194,8 @@ class Entry:
         self._passed += 1
         function = function_of(frame) if self._passed % 3 else None
         if function is not None:
-            assert self._frame is not None
             sys.settrace(None)
-            self._frame.f_trace = self._frame = None
+            self._forget()
             self.begin_after(function, self._main)
 
     def check(self) -> None:
@@ -238,6 +237,9 @@ class Entry:
     def _end(self) -> None:
         sys.settrace(None)
         self.is_over = True
+        self._forget()
+
+    def _forget(self) -> None:
         if self._frame is not None:
             self._frame.f_trace = None
             self._frame = None

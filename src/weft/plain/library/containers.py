@@ -129,12 +129,12 @@ def _with_names(cx: Frame, made: Value, keywords: dict[str, Value]) -> None:
     from weft.plain.expressions import python_value
     from weft.plain.values import dicts
 
-    for name, given in keywords.items():
+    for name, held in keywords.items():
         with cx.inside(name):
             if name == NAMES:
-                dicts.update_from(cx, made, given)
+                dicts.update_from(cx, made, held)
             else:
-                dicts.put(cx, made, python_value(cx, name), given)
+                dicts.put(cx, made, python_value(cx, name), held)
 
 
 def _direct_dict(cx: Frame, x: Value, keywords: dict[str, Value]) -> Value | None:

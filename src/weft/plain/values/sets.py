@@ -157,8 +157,10 @@ def clear(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Val
 @register("set frozenset", "copy")
 def copy(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     exactly(cx, "set.copy", arguments, keywords, 0)
-    if owner.head().kind == "frozenset":
-        return owner
+    return owner if owner.head().kind == "frozenset" else _copied(cx, owner)
+
+
+def _copied(cx: Frame, owner: Value) -> Value:
     head = cx.new_head("copy", ("set",), 1)
     cx.unify(head.part(), owner.head().part())
     return cx.heap(head, f"wp_set_copy({cx.type_of(head)}, {owner.code})")
@@ -183,7 +185,7 @@ def _is_one(arguments: list[Any]) -> bool:
 
 def _of_several(cx: Frame, op: str, owner: Value, arguments: list[Any]) -> Value:
     """owner.union(a, *rows), owner.intersection(a, *rows): one after the other."""
-    found = copy(cx, owner, [], {})
+    found = _copied(cx, owner)
     for place, given in enumerate(arguments):
         with cx.inside(place):
             if isinstance(given, Star):
