@@ -146,12 +146,12 @@ class Entry:
         self._until = self._began = self._most = 0.0
         self._returning: Returning | None = None
         self._main = 0
-        self._passed = 0  # calls of the loop's frame that began while it was traced
+        self._turn = 0
 
-    def begin_after(self, function: types.FunctionType, main: int) -> None:
+    def begin_after(self, function: types.FunctionType, main: int, skipped: int = 0) -> None:
         """Trace the frame of the loop once it has called a function and that has returned."""
         self._main = main
-        self._returning = Returning(function, self.loop.code, main, self.begin)
+        self._returning = Returning(function, self.loop.code, main, self.begin, skipped)
 
     def give_up_waiting(self) -> None:
         """Where the call of a function has been waited for in vain."""
@@ -189,14 +189,14 @@ class Entry:
     def _wait_again(self, frame: types.FrameType) -> None:
         """The loop calls something else before it comes to its head, which may take as long: that tells its end, too.
 
-        Not every time: an iteration of several calls would end between those that are looked at.
+        Calls are left out, as many as an odd rule says: of an iteration of several calls each has its turn.
         """
-        self._passed += 1
-        function = function_of(frame) if self._passed % 3 else None
+        function = function_of(frame)
         if function is not None:
+            self._turn = (5 * self._turn + 3) % 16
             sys.settrace(None)
             self._forget()
-            self.begin_after(function, self._main)
+            self.begin_after(function, self._main, self._turn % 4)
 
     def check(self) -> None:
         """On the main thread: no longer than it may take."""

@@ -30,12 +30,21 @@ def called_from(frame: types.FrameType, top: types.FrameType) -> types.FrameType
 
 
 class Returning:
-    """A function whose next call from certain code, on the main thread, does something at its end."""
+    """A function whose next call from certain code, on the main thread, does something at its end.
+
+    `skipped`: of such calls, how many come before.
+    """
 
     def __init__(
-        self, function: types.FunctionType, caller: types.CodeType, main: int, work: Callable[[], None]
+        self,
+        function: types.FunctionType,
+        caller: types.CodeType,
+        main: int,
+        work: Callable[[], None],
+        skipped: int = 0,
     ) -> None:
         self._function, self._caller, self._main, self._work = function, caller, main, work
+        self._left = skipped
         self._own = self._passing = function.__code__
         self._is_over = self._is_under_way = False
         self._put()
@@ -61,6 +70,9 @@ class Returning:
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         caller = sys._getframe(1).f_back  # the first one only passes the call on
         is_it = caller is not None and caller.f_code is self._caller and _thread.get_ident() == self._main
+        if is_it and self._left:
+            self._left -= 1
+            is_it = False
         self._remove()  # a call inside this one runs as it would
         own = self._function.__code__
         self._is_under_way = True
