@@ -101,7 +101,7 @@ def people(count):
     found = []
     for i in range(count):
         tags = ["a", "b\n", 'q"'][: i % 4]
-        found.append({"id": i, "name": "name %d" % i, "tags": tags, "score": i * 0.5, "ok": i % 3 == 0, "no": None})
+        found.append({"id": i, "name": f"name {i}", "tags": tags, "score": i * 0.5, "ok": i % 3 == 0, "no": None})
     return {"people": found, "total": count}
 
 
