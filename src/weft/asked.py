@@ -47,6 +47,7 @@ def explanation(function: Any) -> Explanation:
     parts = [*function._parts()]
     refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
     refused += [(part._place(), reason, "") for part in parts for reason in slower(part)]
+    mistakes = [(p.span, p.reason, p.remedy) for part in parts if (p := part.declared_wrongly) and not part._compiled]
     place = _bare_place(function)
     try:
         with steps.budget(function.options.compile_timeout):
@@ -55,7 +56,7 @@ def explanation(function: Any) -> Explanation:
             versions: list[CompiledLike] = [*function._prebuilt]
             versions += [restored.full(part, version) for part in parts for version in part._compiled]
             versions += [version for part in parts for version in part._plain_versions()]
-            found = explain(versions, place, refused, _history(function, parts))
+            found = explain(versions, place, refused, _history(function, parts), mistakes)
             return replace(found, measured=function.measured, roofs=_roofs()) if function.measured else found
     except Exception as trouble:
         if net.is_meant(trouble, function.options):
@@ -78,7 +79,7 @@ def _roofs() -> tuple[Roof, ...]:
 def no_version(function: Any) -> str:
     """Why there is no version to look at: the function was not called, or was refused."""
     name = function.py_func.__name__
-    refused = next(iter(function._refused.values()), None)
+    refused = next(iter(function._refused.values()), None) or function.declared_wrongly
     if refused is None and function._plain_calls:
         return f"{name} has no native version: its calls ran as plain Python"
     if refused is None:
@@ -100,6 +101,8 @@ def html(function: Any) -> str:
         told = f"runs as plain Python: {refused.reason}" if refused is not None else "not compiled yet: call it once"
         if refused is None and function._plain_calls:
             told = "not compiled: its calls ran as plain Python"
+        if function.declared_wrongly is not None:
+            told = f"not compiled, its calls raise an error: {function.declared_wrongly.reason}"
     if regions:
         told += f"; {regions} region{'s' * (regions != 1)} native, Python between them"
     return function_html(function.py_func.__name__, rows, told)

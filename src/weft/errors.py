@@ -29,7 +29,7 @@ _ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
 APART = "move it out of the compiled function, and pass what you need of it"
 # What to do where nothing better is known: about what Python would refuse as well, and about anything else.
 _MISTAKE = "correct it: plain Python raises an exception here, too"
-_ANOTHER_WAY = "write it in another way (`weft support` lists what is native), or move it out of the function"
+_ANOTHER_WAY = "compute it outside the compiled function, and pass the result (`weft support` lists what is native)"
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ class Jitted(_Base):
         self._made_for: dict[Any, list[Version]] = {}
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
+        self.declared_wrongly: ParallelError | TransformError | None = None  # what the last compile raised
         self.measured: Timeline | None = None  # the last call that `timeline` ran
         self._source: Source | None = None
         self._lock = forking.Lock()
@@ -237,11 +238,12 @@ class Jitted(_Base):
                 known = False
                 with collector.switched_off():
                     return self._compile(key, values, stored, general)
-            except (ParallelError, TransformError):
+            except (ParallelError, TransformError) as mistake:
                 if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
                     self._keys[key] = _MAX_FOR_KEY
                     return False
                 self._keys[key] = tried  # the next call says so again
+                self.declared_wrongly = mistake
                 raise
             except Unsupported as problem:
                 from weft.frontend.specs import ObjectSpec

@@ -147,6 +147,14 @@ def _joined(a: Any) -> Any:
     return total
 
 
+def _unaligned() -> Any:
+    return np.frombuffer(b"x" + np.ones(4).tobytes(), np.float64, 4, 1)
+
+
+def _viewed(a: Any) -> Any:
+    return a.view("m8[s]").view(np.int64).sum()
+
+
 def _length(a: Any) -> Any:
     return a[-1] - a[0]
 
@@ -330,6 +338,41 @@ _CASES = {
         "a.astype(np.float32)",
         _exp,
         lambda: (np.ones(3, np.float32),),
+    ),
+    "byte order": _Case(
+        _plus, lambda: (np.ones(3, ">f8"),), ("a: ", ">f8"), "a.astype(np.float64)", _plus, lambda: (np.ones(3),)
+    ),
+    "long double": _Case(
+        _plus,
+        lambda: (np.ones(3, ">f8").astype(np.longdouble),),
+        ("a: ", np.dtype(np.longdouble).name),
+        "a.astype(np.float64)",
+        _plus,
+        lambda: (np.ones(3),),
+    ),
+    "unaligned": _Case(
+        _plus,
+        lambda: (_unaligned(),),
+        ("a: an object of type ndarray",),
+        "a.copy()",
+        _plus,
+        lambda: (_unaligned().copy(),),
+    ),
+    "axes": _Case(
+        _sum,
+        lambda: (np.ones((2,) * 9),),
+        ("a: an object of type ndarray",),
+        "at most 8 axes: a.reshape",
+        _sum,
+        lambda: (np.ones((2,) * 9).reshape(2, -1),),
+    ),
+    "view": _Case(
+        _viewed,
+        _ones,
+        ("the method view", "a: f64 of rank 1"),
+        "compute it outside the compiled function, and pass the result",
+        _sum,
+        lambda: (_ones()[0].view("m8[s]").view(np.int64),),
     ),
     "strings": _Case(
         _joined, lambda: (np.array(["a", "bc"]),), ("<U2",), "a.tolist()", _joined, lambda: (["a", "bc"],)

@@ -142,6 +142,8 @@ def test_coverage_sees_every_line_of_plain_functions(
     environment = {**subprocess_environment, "WEFT_DISABLE": "1", "COVERAGE_FILE": str(tmp_path / "data")}
     run = [sys.executable, "-m", "coverage"]
     subprocess.run([*run, "run", script, "1"], env=environment, check=True, timeout=240, stdout=subprocess.DEVNULL)
-    subprocess.run([*run, "json", "-o", str(tmp_path / "json")], env=environment, check=True, timeout=240)
+    subprocess.run(
+        [*run, "json", "--include", script, "-o", str(tmp_path / "json")], env=environment, check=True, timeout=240
+    )
     (found,) = json.loads((tmp_path / "json").read_text())["files"].values()
-    assert found["missing_lines"] == [24]
+    assert found["missing_lines"] == [25]

@@ -98,6 +98,24 @@ def test_versions_of_plain_python_are_told_too() -> None:
     assert told.startswith("longest: compiled 2 times") and "the first call" in told and "other types" in told
 
 
+def test_a_call_that_raised_is_told() -> None:
+    """It is not said of a function that was called that it waits for a call."""
+
+    @weft.jit
+    def raced(a: Any) -> Any:
+        for i in weft.prange(1, len(a)):
+            a[i] = a[i - 1] + 1.0
+        return a
+
+    assert "call it once" in raced.explain().short()
+    with pytest.raises(weft.ParallelError):
+        raced(np.ones(5))
+    told = raced.explain().short()
+    assert "not compiled: its calls raise an error" in told and "an error: `a[i]` is written" in told
+    assert "try: read from a copy" in told and "call it once" not in told + str(raced.explain()) + repr(raced)
+    assert "an error:" in raced._repr_html_() + raced.explain()._repr_html_()
+
+
 def test_lines_of_the_source() -> None:
     own = ["int own(int i) {", "  return i;", "}"]
     rows = ["int f(void) {", "  /* heat.py:7 */", "  int a = 1;", "#pragma omp simd", "  a = 2; /* other.py:3 */"]

@@ -720,7 +720,7 @@ def _array_attribute(builder: Building, array: Array, name: str, node: ast.AST) 
             array, (*array.shape[:-2], array.shape[-1], array.shape[-2]), lambda at: (*at[:-2], at[-1], at[-2])
         )
     if not hasattr(np.ndarray, name):
-        raise builder.unsupported(node, f"'numpy.ndarray' object has no attribute {name!r}")
+        raise builder.unsupported(node, f"AttributeError: an array has no attribute {name!r}")
     return Method(array, name)
 
 
@@ -728,7 +728,7 @@ def _scalar_attribute(builder: Building, value: Scalar, name: str, node: ast.AST
     if builder.emitter.is_boxed(value) and name not in _OF_RANK_0:
         raise builder.unsupported(node, f"the attribute {name} of an array of rank 0", "add [()]")
     if value.type.weak and not hasattr(value.type.python, name):
-        raise builder.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
+        raise builder.unsupported(node, f"AttributeError: {value.type.python.__name__} has no attribute {name!r}")
     if value.type == PYBOOL:
         value = Scalar(arith.cast(value.expr, INT))  # attributes of a bool are those of an int
     if name in ("real", "imag"):

@@ -17,9 +17,14 @@ import sys
 import sysconfig
 import types
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from weft.errors import Span, Unsupported, source_line
+from weft.frontend.specs import MAX_RANK
 from weft.naming import home_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: What to do about a generator that leaves the function.
 RETURN_LIST = "return a list of its items, or use it in a loop of a compiled function"
@@ -103,10 +108,11 @@ def out_of_place(span: Span) -> str:
 
 def array_remedy(name: str, sample: object) -> str:
     """What to do about an argument that is an array of a kind which has no native form; "" for anything else."""
-    dtype = getattr(sample, "dtype", None)
     kind = type(sample)
-    if dtype is None or not any(base.__name__ == "ndarray" for base in kind.__mro__):
+    if not any(base.__name__ == "ndarray" for base in kind.__mro__):
         return ""
+    sample = cast("np.ndarray[Any, Any]", sample)
+    dtype = sample.dtype
     if kind.__name__ == "MaskedArray":
         return f"pass {name}.data and {name}.mask as two arrays"
     if kind.__name__ != "ndarray":
@@ -117,8 +123,16 @@ def array_remedy(name: str, sample: object) -> str:
         return f"pass {name}.view(np.int64)"
     if dtype.kind in "US":
         return f"pass {name}.tolist()"
-    wider = "np.complex128" if dtype.kind == "c" else "np.float64" if dtype.itemsize > 8 else "np.float32"
-    return f"pass {name}.astype({'float' if dtype.kind == 'O' else wider})"
+    if dtype.kind == "O":
+        return f"pass {name}.astype(float)"
+    if dtype.char in "egG":
+        wider = "np.complex128" if dtype.kind == "c" else "np.float64" if dtype.itemsize > 2 else "np.float32"
+        return f"pass {name}.astype({wider})"
+    if not dtype.isnative:
+        return f"pass {name}.astype(np.{dtype.newbyteorder('=').name})"
+    if not sample.flags.aligned:
+        return f"pass {name}.copy(), whose elements are aligned"
+    return f"pass a view of at most {MAX_RANK} axes: {name}.reshape(...)" if sample.ndim > MAX_RANK else ""
 
 
 def outside_remedy(value: object) -> str:

@@ -27,6 +27,7 @@ from weft.frontend.expressions import BINARY
 from weft.frontend.items import layout_of
 from weft.frontend.keyed import keyed_method
 from weft.frontend.lists import part_order, parts_of
+from weft.frontend.reasons import title_of
 from weft.frontend.source import Source, load
 from weft.frontend.structs import OPERATORS, is_generated
 from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
@@ -247,15 +248,15 @@ class SpecialMethods(Building):
         for special in ("__getattribute__", "__getattr__"):
             found = reads.ABSENT if own else reads.lookup(kind, special)
             if isinstance(found, types.FunctionType):
-                raise self.unsupported(node, f"the attribute {name} of {owner!r}, whose class has {special}")
+                raise self.unsupported(node, f"the attribute {name} of {title_of(owner)}, whose class has {special}")
         looked_up = reads.lookup(owner, name) if isinstance(owner, type) else reads.lookup(kind, name)
         if not own and reads.is_descriptor(looked_up) and not isinstance(owner, (np.finfo, np.iinfo)):
-            raise self.unsupported(node, f"the attribute {name} of {owner!r}, a descriptor")
+            raise self.unsupported(node, f"the attribute {name} of {title_of(owner)}, a descriptor")
         value = reads.attribute(owner, name)
         if value is reads.ABSENT:
-            raise self.unsupported(node, f"{owner!r} has no attribute {name}")
+            raise self.unsupported(node, f"AttributeError: {title_of(owner)} has no attribute {name!r}")
         if isinstance(value, types.MethodType) and not isinstance(owner, type):
-            raise self.unsupported(node, f"the method {name} of {owner!r}", "make it a function")
+            raise self.unsupported(node, f"the method {name} of {title_of(owner)}", "make it a function")
         return value
 
 

@@ -26,7 +26,7 @@ from weft.records import dataclass
 
 SMALL = 1 << 40
 _NUMBERS = (int, float, bool, complex)
-_MAX_RANK = 8
+MAX_RANK = 8
 #: The dispatcher keeps so many columns of numbers of one argument.
 _MAX_COLUMNS = 16
 _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
@@ -309,7 +309,7 @@ def layout_of(array: np.ndarray[Any, Any]) -> Layout:
 
 def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
     dtype = from_numpy(array.dtype)
-    if dtype is None or array.ndim > _MAX_RANK or not array.flags.aligned:
+    if dtype is None or array.ndim > MAX_RANK or not array.flags.aligned:
         return None
     if any(stride % array.itemsize for stride in array.strides):
         return None
@@ -320,7 +320,7 @@ def _arrays_spec(value: list[Any]) -> ArraysSpec | None:
     """The spec of a list of arrays by their shapes; the guard checks the rest."""
     first = value[0]
     dtype = from_numpy(first.dtype)
-    if dtype is None or not 1 <= first.ndim < _MAX_RANK:
+    if dtype is None or not 1 <= first.ndim < MAX_RANK:
         return None
     if any(type(item) is not np.ndarray or item.ndim != first.ndim for item in value):
         return None
@@ -339,7 +339,7 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
         return TextSpec(type(item).__name__, many=True) if alike else None
     if type(item) in _DICTS or (type(item) in (list, tuple) and not _is_rectangular(value)):
         return _container("list", value)
-    while isinstance(item, list) and rank < _MAX_RANK:
+    while isinstance(item, list) and rank < MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
     found = type_of_value(item)
     if found is None or not found.weak or found.dtype is DType.C128 or not _are_alike(value, rank, type(item)):
@@ -356,7 +356,7 @@ def _are_alike(values: list[Any], rank: int, kind: type) -> bool:
 
 def _is_rectangular(value: list[Any], depth: int = 1) -> bool:
     """Whether lists of lists have one length at each level, down to numbers: such a list is an array."""
-    if depth > _MAX_RANK:
+    if depth > MAX_RANK:
         return True  # a list in itself, most likely: no array, but no container either
     if not all(type(row) is list and len(row) == len(value[0]) for row in value):
         return False
@@ -400,7 +400,7 @@ def _item_type(items: list[Any], depth: int = 0, texts: bool = False) -> ItemTyp
     They are numbers, tuples or lists; of lists that are all empty any type would do.
     """
     item = items[0] if items else 0
-    if depth > _MAX_RANK:
+    if depth > MAX_RANK:
         return None
     if type(item) is tuple:
         if any(type(other) is not tuple or len(other) != len(item) for other in items):

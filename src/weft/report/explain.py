@@ -79,10 +79,14 @@ class FunctionSource:
 class Note:
     """One remark on a line; `remedy` is one thing to do about it, `by` the pass that made the remark."""
 
-    kind: Literal["done", "missed", "python"]
+    kind: Literal["done", "missed", "python", "error"]
     message: str
     remedy: str = ""
     by: str = ""
+
+
+#: How a remark begins, by its kind.
+STARTS = {"done": "", "missed": "not done: ", "python": "left to Python: ", "error": "an error: "}
 
 
 @dataclass(frozen=True)
@@ -239,9 +243,10 @@ def explain(
     source: FunctionSource,
     refused: Sequence[tuple[Span, str, str]] = (),
     history: History | None = None,
+    mistakes: Sequence[tuple[Span, str, str]] = (),
 ) -> Explanation:
     """What became of each line of `source` in the given versions; `refused`: why there is none for other arguments;
-    `history`: how the calls went."""
+    `history`: how the calls went; `mistakes`: declarations and transformations that do not hold."""
     text = textwrap.dedent(source.text).splitlines()
     facts: dict[int, _Facts] = {source.first_line + at: _Facts() for at in range(len(text))}
     general: list[Note] = []
@@ -250,7 +255,9 @@ def explain(
     for span, reason, remedy in refused:
         for number in _note_python(span, Note("python", reason, remedy), source.file, facts, general):
             facts[number].python |= not facts[number].native
-    if refused and not compiled:
+    for span, reason, remedy in mistakes:
+        _note_python(span, Note("error", reason, remedy), source.file, facts, general)
+    if (refused or mistakes) and not compiled:
         _all_python(source, facts)
     _spread_to_headers(source, facts)
     history = history or History()
@@ -266,7 +273,7 @@ def explain(
     tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
     said = tuple(dict.fromkeys(general))
     done = _work_of(compiled, calls)
-    return Explanation(source.name, source.file, lines, versions, said, tree, bool(refused), history.python, done)
+    return Explanation(source.name, source.file, lines, versions, said, tree, bool(refused or mistakes), history.python, done)
 
 
 def _work_of(compiled: Sequence[CompiledLike], calls: Sequence[Calls]) -> Work | None:
@@ -639,7 +646,7 @@ def line_notes(line: LineReport) -> Iterator[str]:
 
 
 def _note_text(note: Note) -> str:
-    start = {"done": "", "missed": "not done: ", "python": "left to Python: "}[note.kind]
+    start = STARTS[note.kind]
     return start + note.message + (f"; try: {note.remedy}" if note.remedy else "")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from weft.report import roofline
-from weft.report.explain import Explanation, LineReport, VersionReport, label, line_notes
+from weft.report.explain import STARTS, Explanation, LineReport, VersionReport, label, line_notes
 from weft.report.short import actions, status
 from weft.report.tree import Branch, calls_text, is_short
 
@@ -170,10 +170,9 @@ def _actions(explanation: Explanation) -> Iterator[str]:
     rows = []
     for line, note in found[:_MOST_ACTIONS]:
         where = "" if line is None else f'<a href="#{_anchor(line)}">line {line.number}</a>: '
-        kind = "python" if note.kind == "python" else "mixed"
-        start = "left to Python" if note.kind == "python" else "not done"
+        kind = "mixed" if note.kind == "missed" else "python"
         remedy = f'<br><span class="remedy">Try: {_words(note.remedy)}</span>' if note.remedy else ""
-        rows.append(f'<li class="{kind}">{where}{start}: {_words(note.message)}{remedy}</li>')
+        rows.append(f'<li class="{kind}">{where}{STARTS[note.kind]}{_words(note.message)}{remedy}</li>')
     if len(found) > _MOST_ACTIONS:
         rows.append(f"<li>and {len(found) - _MOST_ACTIONS} more, at their lines</li>")
     yield f'<ul class="actions">{"".join(rows)}</ul>'

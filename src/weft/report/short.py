@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weft.report.explain import Explanation, LineReport, Note, label
+from weft.report.explain import STARTS, Explanation, LineReport, Note, label
 
 #: Lines shown as the costliest.
 _COSTLIEST = 3
@@ -28,6 +28,8 @@ def status(explanation: Explanation) -> str:
         if explanation.python_calls:
             found += f", {_counted(explanation.python_calls, 'call')} in Python"
         return found
+    if any(note.kind == "error" for _, note in actions(explanation)):
+        return "not compiled: its calls raise an error"
     if explanation.refused:
         return "not compiled: it runs as plain Python"
     if explanation.python_calls:
@@ -40,13 +42,12 @@ def _counted(number: int, word: str) -> str:
 
 
 def actions(explanation: Explanation) -> list[tuple[LineReport | None, Note]]:
-    """What a person can act on: reasons for plain Python, then loops that stay as they are with a remedy."""
+    """What a person can act on: errors, reasons for plain Python, then loops that stay as they are with a remedy."""
     at_lines = [(line, note) for line in explanation.lines for note in line.notes]
     everywhere: list[tuple[LineReport | None, Note]] = [(None, note) for note in explanation.notes]
     found = [*at_lines, *everywhere]
-    python = [(line, note) for line, note in found if note.kind == "python"]
     missed = [(line, note) for line, note in found if note.kind == "missed" and note.remedy]
-    return [*python, *missed]
+    return [*(pair for kind in ("error", "python") for pair in found if pair[1].kind == kind), *missed]
 
 
 def costliest(explanation: Explanation, count: int = _COSTLIEST) -> list[LineReport]:
@@ -70,9 +71,8 @@ def compact(explanation: Explanation) -> list[str]:
     found = actions(explanation)
     if found:
         line, note = found[0]
-        start = "left to Python" if note.kind == "python" else "not done"
         where = "" if line is None else f"line {line.number} "
-        out.append(f"  {_cut(f'{where}{start}: {note.message}')}")
+        out.append(f"  {_cut(f'{where}{STARTS[note.kind]}{note.message}')}")
         if note.remedy:
             out.append(f"  {_cut(f'try: {note.remedy}')}")
     return out
@@ -100,11 +100,10 @@ def _row(line: LineReport, digits: int) -> str:
 
 def _acted(found: Sequence[tuple[LineReport | None, Note]]) -> Iterator[str]:
     for line, note in found:
-        start = "left to Python" if note.kind == "python" else "not done"
         where = "" if line is None else f"line {line.number}: {line.text.strip()}"
         if where:
             yield f"    {_cut(where)}"
-        yield f"      {_cut(f'{start}: {note.message}')}"
+        yield f"      {_cut(f'{STARTS[note.kind]}{note.message}')}"
         if note.remedy:
             yield f"      {_cut(f'try: {note.remedy}')}"
 
