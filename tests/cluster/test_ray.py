@@ -172,6 +172,8 @@ def test_an_array_of_the_cluster_behaves_as_an_array(cluster: None) -> None:
     lazy = doubled_there(numbers(20, 3))
     assert lazy.shape == (20, 3) and len(lazy) == 20 and lazy.dtype == np.float64 and lazy.nbytes == 480
     assert "on the cluster" in repr(lazy) and not lazy.is_here
+    drawn = lazy._repr_html_()
+    assert drawn.count("<rect") == len(lazy._spread.pieces) and "on the cluster" in drawn and not lazy.is_here
     np.testing.assert_array_equal(lazy + 1, plain + 1)
     np.testing.assert_array_equal(1 / lazy, 1 / plain)
     np.testing.assert_array_equal(lazy @ lazy.T, plain @ plain.T)

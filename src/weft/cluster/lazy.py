@@ -7,11 +7,12 @@ array here; the next distributed call sends it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft.cluster.drawn import blocks_html
 from weft.cluster.spread import Spread
 
 Array = np.ndarray[Any, Any]
@@ -163,6 +164,18 @@ class ClusterArray(np.lib.mixins.NDArrayOperatorsMixin):
         if self.is_here:
             return repr(self._read())
         return f"<array of {self.shape} {self.dtype} on the cluster, in {len(self._spread.pieces)} blocks>"
+
+    def _blocks(self) -> list[tuple[int, Sequence[tuple[int, int]]]]:
+        """Who holds which part, as ranges of the axes: the number of a block here, that of a rank with MPI."""
+        spread, whole = self._spread, [(0, extent) for extent in self.shape]
+        cuts = [(piece.first, piece.past) for piece in spread.pieces]
+        if spread.axis is None:
+            return [(number, whole) for number in range(len(cuts))]
+        return [(number, [*whole[: spread.axis], cut, *whole[spread.axis + 1 :]]) for number, cut in enumerate(cuts)]
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the blocks drawn, without bringing them here."""
+        return blocks_html(repr(self), self.shape, [] if self.is_here else self._blocks())
 
     def __str__(self) -> str:
         return str(self._read())

@@ -90,6 +90,9 @@ class DistributedArray(ClusterArray):
             return repr(self._read())
         return f"<array of {self.shape} {self.dtype} over {self.holdings.ranks} ranks>"
 
+    def _blocks(self) -> list[tuple[int, Sequence[tuple[int, int]]]]:
+        return [(rank, box) for rank, boxes in enumerate(self.holdings.owners) for box in boxes]
+
     # --- what brings the array together ---
 
     def gather(self) -> Array:

@@ -257,7 +257,7 @@ def explain(
             facts[number].python |= not facts[number].native
     for span, reason, remedy in mistakes:
         _note_python(span, Note("error", reason, remedy), source.file, facts, general)
-    if (refused or mistakes) and not compiled:
+    if refused and not compiled:
         _all_python(source, facts)
     _spread_to_headers(source, facts)
     history = history or History()
@@ -273,7 +273,8 @@ def explain(
     tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
     said = tuple(dict.fromkeys(general))
     done = _work_of(compiled, calls)
-    return Explanation(source.name, source.file, lines, versions, said, tree, bool(refused or mistakes), history.python, done)
+    none = bool(refused or mistakes)
+    return Explanation(source.name, source.file, lines, versions, said, tree, none, history.python, done)
 
 
 def _work_of(compiled: Sequence[CompiledLike], calls: Sequence[Calls]) -> Work | None:

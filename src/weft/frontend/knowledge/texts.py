@@ -687,7 +687,8 @@ def spelled(value, base, prefix):
 
 def spelled_int(builder: Builder, value: Value, base: int, prefix: str) -> Value:
     if not isinstance(value, Scalar) or value.type != INT:
-        raise Unsupported(builder.emitter.span, f"the text of {describe(value)}: only whole numbers of Python are written natively")
+        told = f"the text of {describe(value)}: only whole numbers of Python are written natively"
+        raise Unsupported(builder.emitter.span, told)
     number = Scalar(builder.emitter.snapshot(value.expr, "number"))
     return builder.expand(spelled, {"value": number, "base": Scalar(integer(base)), "prefix": Object(prefix)})
 
