@@ -238,12 +238,12 @@ class Jitted(_Base):
                 known = False
                 with collector.switched_off():
                     return self._compile(key, values, stored, general)
-            except (ParallelError, TransformError) as mistake:
+            except (ParallelError, TransformError) as wrong:
                 if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
                     self._keys[key] = _MAX_FOR_KEY
                     return False
                 self._keys[key] = tried  # the next call says so again
-                self.declared_wrongly = mistake
+                self.declared_wrongly = wrong
                 raise
             except Unsupported as problem:
                 from weft.frontend.specs import ObjectSpec
