@@ -2,6 +2,7 @@
 times and docs/pictures/speed.svg drawn from it.
 
     python tools/readme_figures.py            measure and draw
+    python tools/readme_figures.py --rounds 9 the least of nine rounds, on a machine with other work
     python tools/readme_figures.py --draw     draw what was measured before
 """
 
@@ -76,8 +77,8 @@ def primes(n: int) -> Any:
     return found
 
 
-def measured() -> list[dict[str, Any]]:
-    """The times of each program, as it stands and with weft."""
+def measured(rounds: int) -> list[dict[str, Any]]:
+    """The times of each program, as it stands and with weft: the least of all rounds, which take turns."""
     rng = np.random.default_rng(0)
     square = rng.random((120, 120)).tolist()
     cases: list[tuple[Any, tuple[Any, ...]]] = [
@@ -87,16 +88,18 @@ def measured() -> list[dict[str, Any]]:
         (product, (square, square)),
         (primes, (20_000,)),
     ]
-    rows = []
-    for function, arguments in cases:
-        found = weft.bench(weft.jit(function, fallback="error"), *arguments, seconds=2.0)
-        assert found.equal, found
-        rows.append(
-            {"name": function.__name__, "what": function.__doc__, "python": found.python, "weft": found.weft}
-            | {"ratio": found.ratio}
-        )
-        print(found)
-    return rows
+    compiled = [weft.jit(function, fallback="error") for function, _ in cases]
+    least: list[tuple[float, float]] = [(np.inf, np.inf)] * len(cases)
+    for _ in range(rounds):
+        for at, (_, arguments) in enumerate(cases):
+            found = weft.bench(compiled[at], *arguments, seconds=2.0)
+            assert found.equal, found
+            print(found)
+            least[at] = min(least[at][0], found.python), min(least[at][1], found.weft)
+    return [
+        {"name": function.__name__, "what": function.__doc__, "python": python, "weft": ours, "ratio": python / ours}
+        for (function, _), (python, ours) in zip(cases, least)
+    ]
 
 
 _KEY = '<tspan fill="#c0504d">as it stands</tspan>, <tspan fill="#2e8b57">with @weft.jit</tspan>'
@@ -142,10 +145,12 @@ def main() -> None:
     """Measure unless told otherwise; draw."""
     parser = argparse.ArgumentParser(description="the picture of the README")
     parser.add_argument("--draw", action="store_true", help="draw what was measured before")
+    parser.add_argument("--rounds", type=int, default=1, help="how often everything is measured; the least is kept")
+    asked = parser.parse_args()
     kept = PLACE / "figures.json"
-    if not parser.parse_args().draw:
+    if not asked.draw:
         about = {"python": platform.python_version(), "numpy": np.__version__, "threads": weft.get_num_threads()}
-        kept.write_text(json.dumps({"about": about, "rows": measured()}, indent=1) + "\n", encoding="utf-8")
+        kept.write_text(json.dumps({"about": about, "rows": measured(asked.rounds)}, indent=1) + "\n", encoding="utf-8")
     rows = json.loads(kept.read_text(encoding="utf-8"))["rows"]
     (PLACE / "speed.svg").write_text(drawn(rows), encoding="utf-8")
 

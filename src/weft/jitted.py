@@ -565,6 +565,8 @@ class Jitted(_Base):
         except ParallelError:
             raise
         except Unsupported as problem:
+            if plainly.takes_hinted(self, kinds):
+                return True
             self._refused["hints"] = problem
             return self._refuse(problem)
         self._add_compiled(compiled, kinds)

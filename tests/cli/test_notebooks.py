@@ -88,3 +88,30 @@ def test_an_interrupt_ends_a_native_loop(kernel: Any) -> None:
     assert reply["content"]["ename"] == "KeyboardInterrupt"
     assert "jitted.py" not in "".join(reply["content"]["traceback"])
     assert _run(client, "assert spin(10) == spin.py_func(10)")["status"] == "ok"
+
+
+@pytest.mark.native
+def test_a_restart_during_a_call_leaves_nothing_behind(kernel: Any) -> None:
+    """The kernel is ended in native code; the next one runs the same cells."""
+    manager, client = kernel
+    cell = "%%weft\ndef spin(a, n):\n    for k in range(n):\n        for i in range(a.size):\n            a[i] += k\n"
+    setup = "%load_ext weft\nimport numpy as np"
+    assert _run(client, setup)["status"] == _run(client, cell)["status"] == "ok"
+    assert _run(client, "spin(np.ones(100), 3)")["status"] == "ok"
+    client.execute("spin(np.ones(100), 10**13)")
+    while client.get_iopub_msg(timeout=60)["content"].get("execution_state") != "busy":
+        pass
+    manager.restart_kernel(now=True)
+    client.wait_for_ready(timeout=120)
+    assert _run(client, setup)["status"] == _run(client, cell)["status"] == "ok"
+    assert _run(client, "a = np.ones(100)\nspin(a, 3)\nassert (a == 4.0).all()")["status"] == "ok"
+    assert _run(client, "assert list(spin.stats['calls'].values()) == [1]")["status"] == "ok"
+
+
+def test_a_cell_that_fails_while_it_runs_leaves_plain_cells_plain(kernel: Any) -> None:
+    _, client = kernel
+    assert _run(client, "%load_ext weft")["status"] == "ok"
+    failed = _run(client, "%%weft\ndef f(x):\n    return x + 1\n1 / 0\n")
+    assert failed["status"] == "ok" or failed["ename"] == "ZeroDivisionError"
+    assert _run(client, "assert f(1) == 2 and hasattr(f, 'explain')")["status"] == "ok"
+    assert _run(client, "def plain(x): return x\nassert not hasattr(plain, 'explain')")["status"] == "ok"

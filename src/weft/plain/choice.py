@@ -11,6 +11,7 @@ import ast
 import dis
 import itertools
 import types
+from collections.abc import Iterator
 from typing import Any, Final
 
 from weft.naming import home_of
@@ -105,9 +106,7 @@ def is_plain(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -
     lists = {name for name, value in zip(names, arguments) if type(value) is list}
     if lists and any(_changes_one_of(lists, node) or _is_call_of(tree.name, node) for node in ast.walk(tree)):
         return True
-    return any(_is_object_code(node) for statement in tree.body for node in ast.walk(statement)) or _calls_objects(
-        function
-    )
+    return any(map(_is_object_code, _working_nodes(tree))) or _calls_objects(function)
 
 
 #: Instructions of loops, in the versions of CPython that there are.
@@ -227,6 +226,14 @@ def _is_call_of(name: str, node: ast.AST) -> bool:
 
 _OBJECT_NODES: Final = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.JoinedStr, ast.Try, ast.Yield)
 _OBJECT_CALLS: Final = ("dict", "set", "str", "frozenset", "defaultdict", "Counter", "deque", "OrderedDict")
+
+
+def _working_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of the body but for docstrings, which say nothing of what is computed."""
+    for statement in tree.body:
+        nodes = list(ast.walk(statement))
+        texts = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        yield from (node for node in nodes if not (isinstance(node, ast.Constant) and id(node) in texts))
 
 
 def _is_object_code(node: ast.AST) -> bool:
