@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import weft
+from weft.comparing import times
 
 PLACE = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
@@ -127,7 +128,7 @@ def drawn(rows: list[dict[str, Any]]) -> str:
         for offset, key, colour in ((4, "python", "#c0504d"), (20, "weft", "#2e8b57")):
             long = width(row[key])
             out.append(f'<rect x="315" y="{y + offset}" width="{long:.1f}" height="13" rx="2" fill="{colour}"/>')
-            text = duration(row[key]) + (f"  ({row['ratio']:.3g}x)" if key == "weft" else "")
+            text = duration(row[key]) + (f"  ({times(row['ratio'])}x)" if key == "weft" else "")
             place = f'x="{321 + long:.1f}" y="{y + offset + 11}"'
             out.append(f'<text {place} font-size="11" fill="#1c2430">{text}</text>')
     return "\n".join([*out, "</svg>", ""])

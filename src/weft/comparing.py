@@ -35,7 +35,7 @@ class Comparison:
         return self.python / self.weft if self.weft else float("inf")
 
     def __str__(self) -> str:
-        rows = [f"{self.function}: {_times(self.ratio)} times the speed of plain Python"]
+        rows = [f"{self.function}: {times(self.ratio)} times the speed of plain Python"]
         rows += [f"  {name:<24}{_duration(seconds):>10}" for name, seconds in self._rows()]
         return "\n".join([*rows, *(f"  {text}" for text in self._remarks())])
 
@@ -59,11 +59,11 @@ class Comparison:
             rows += f'<tr><td style="text-align: left">{name}</td><td>{_duration(seconds)}</td>'
             rows += f'<td style="width: 60%">{bar}</td></tr>'
         told = "".join(f"<p>{escape(text)}</p>" for text in self._remarks())
-        head = f"{escape(self.function)}: {_times(self.ratio)} times the speed of plain Python"
+        head = f"{escape(self.function)}: {times(self.ratio)} times the speed of plain Python"
         return f'<table style="width: 100%"><caption>{head}</caption>{rows}</table>{told}'
 
 
-def _times(ratio: float) -> str:
+def times(ratio: float) -> str:
     """Three digits, without an exponent: 1.38e4 --> 13,800."""
     return f"{float(f'{ratio:.3g}'):,.0f}" if 1000 <= ratio < math.inf else f"{ratio:.3g}"
 

@@ -555,7 +555,7 @@ class Jitted(_Base):
     def compile_hints(self, kinds: Sequence[Spec] | None = None) -> bool:
         """Compile for the types that the hints state (or for `kinds`); False if they are not complete."""
         from weft import pipeline
-        from weft.frontend.hints import specs_from_hints
+        from weft.frontend.hints import numbers_of, specs_from_hints
 
         kinds = specs_from_hints(self.py_func) if kinds is None else kinds
         if kinds is None:
@@ -565,7 +565,8 @@ class Jitted(_Base):
         except ParallelError:
             raise
         except Unsupported as problem:
-            if plainly.takes_hinted(self, kinds):
+            numbers = numbers_of(kinds)
+            if numbers is not None and plainly.takes_first(self, numbers):
                 return True
             self._refused["hints"] = problem
             return self._refuse(problem)

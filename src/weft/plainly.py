@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from weft import collector, forking, handlers, net, recalled, steps
@@ -127,16 +126,6 @@ def takes(function: Any, values: tuple[Any, ...], way: str = "") -> bool:
         return _failed(function, trouble)
     _install(function, native)
     return True
-
-
-def takes_hinted(function: Any, kinds: Sequence[Any]) -> bool:
-    """Have a function that the compiler of arrays refuses by its hints compiled for such numbers, as a call would."""
-    from weft.frontend.specs import ScalarSpec
-
-    if not all(isinstance(kind, ScalarSpec) and kind.type.weak for kind in kinds):
-        return False  # of containers nobody knows what will be in them
-    values = tuple(kind.type.python(1) for kind in kinds)
-    return not function.signature.variadic and takes_first(function, values)
 
 
 def _native(function: Any, way: str) -> Any:

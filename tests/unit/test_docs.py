@@ -26,6 +26,7 @@ import weft
 from tests.support import opencl_device
 from weft import pipeline
 from weft.cli import _parser
+from weft.comparing import times
 from weft.errors import attach_source
 from weft.frontend import knowledge
 from weft.options import option_names, variable_of
@@ -173,8 +174,8 @@ def test_every_command_and_its_options_are_documented() -> None:
 def test_the_table_of_the_readme_is_what_was_measured() -> None:
     """`python tools/readme_figures.py` writes the file; the table shows it."""
     rows = json.loads(text_of("docs/pictures/figures.json"))["rows"]
-    shown = re.findall(r"^\| `(\w+)`: (.*?) \| .*? \| .*? \| ([\d.e+]+)x \|$", text_of("README.md"), re.M)
-    assert shown == [(row["name"], row["what"], f"{row['ratio']:.3g}") for row in rows]
+    shown = re.findall(r"^\| `(\w+)`: (.*?) \| .*? \| .*? \| ([\d.,]+)x \|$", text_of("README.md"), re.M)
+    assert shown == [(row["name"], row["what"], times(row["ratio"])) for row in rows]
     assert len(text_of("README.md").splitlines()) <= 90
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -184,6 +184,13 @@ def _subscript_rank(node: ast.Subscript, name: str) -> int:
         inner = _subscript_rank(node.value, name)
         return inner + own if inner > 0 else 0
     return 0
+
+
+def numbers_of(kinds: Sequence[Spec]) -> tuple[Any, ...] | None:
+    """One value for each parameter, if all are Python's numbers: of containers nobody knows what will be in them."""
+    if not all(isinstance(kind, ScalarSpec) and kind.type.weak for kind in kinds):
+        return None
+    return tuple(kind.type.python(1) for kind in kinds if isinstance(kind, ScalarSpec))
 
 
 def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
