@@ -298,8 +298,7 @@ def described(compiled: Compiled, code: targets.Coded) -> D.Version:
         exact=same_bits((compiled.program_optimised, compiled.program_lowered), ROUNDED),
         written=written_params(compiled.program_built),
     )
-    facts = (D.Fact(read.kind, read.owner, read.name, read.value, read.present) for read in built.reads)
-    return replace(made, facts=tuple(facts))
+    return replace(made, facts=D.facts_of(built.reads))
 
 
 def _bind(

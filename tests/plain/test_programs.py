@@ -125,6 +125,6 @@ def by_quarters(a, b):
     ],
 )
 def test_recursion_that_makes_new_containers_has_few_instances(function, arguments, most):
-    _, root = infer(function, arguments)
+    _, root = infer(function, [(value,) for value in arguments])
     assert len(walk_order(root)) <= most
     assert outcome(Native(function), arguments) == outcome(function, arguments)

@@ -14,7 +14,7 @@ _PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "whole"
 
 
 def _generated(function, arguments):
-    unit, root = infer.infer(function, arguments)
+    unit, root = infer.infer(function, [(value,) for value in arguments])
     return Writer(unit).source(root, [held.value for held in unit.hidden.values()])
 
 

@@ -118,7 +118,7 @@ def compensated(xs: list[float]) -> float:
 
 
 def test_compensated_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comprehensions, "COMPENSATED", True)
+    monkeypatch.setattr(comprehensions, "is_compensated", lambda: True)
 
     def total(xs: list[float]) -> float:
         return sum(xs)

@@ -10,14 +10,13 @@ Loops over a tuple known at compile time are run through at compile time.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Union
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks, revisions
+from weft.frontend import arith, arrays, masks, reads, revisions
 from weft.frontend.building import Building
 from weft.frontend.choices import evaluate_run
 from weft.frontend.core import kept_for, written_by
@@ -40,8 +39,6 @@ from weft.ir.types import BOOL, FLOAT, INT, ScalarType, join
 
 _Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
-#: Whether sum() of floats adds what rounding loses, by Neumaier's algorithm.
-COMPENSATED = sys.version_info >= (3, 12)
 _ITERABLE, _TOTAL = "_iterable", "_total"
 
 
@@ -390,9 +387,15 @@ def fold_generator(builder: Building, function: Any, node: ast.Call) -> Value:
     return result
 
 
+def is_compensated() -> bool:
+    """Whether sum() of floats adds what rounding loses, by Neumaier's algorithm."""
+    return reads.is_python(3, 12)
+
+
 def refuse_compensated(builder: Building, total: Value, items: int | None = None) -> None:
     """Refuse a plain sum of Python's floats where Python's own is compensated (which two items do not show)."""
-    if COMPENSATED and isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2):
+    of_floats = isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2)
+    if of_floats and is_compensated():
         raise Unsupported(builder.emitter.span, "sum() of floats that are not in a list", "make a list of them first")
 
 
@@ -423,7 +426,7 @@ def _accumulate(builder: Building, iterable: Value, start: Value, item: Any, nod
     emitter.assign((), total.name, (), arith.cast(start.expr, of))
     dim = Dim(emitter.fresh("q"), ZERO, trips)
     held = Scalar(Read(total.name, (), of))
-    rest = emitter.declare("rest", of).name if COMPENSATED and of == FLOAT else None
+    rest = emitter.declare("rest", of).name if of == FLOAT and is_compensated() else None
     if rest is not None:
         emitter.assign((), rest, (), Const(0.0, of))
     with emitter.capture() as block, emitter.inside(dim):

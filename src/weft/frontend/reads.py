@@ -12,6 +12,7 @@ import builtins
 import contextlib
 import enum
 import functools
+import sys
 import threading
 import types
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from typing import Any, Literal
 from weft.records import dataclass
 from weft.standins import original
 
-Kind = Literal["entry", "lookup", "attribute", "code", "defaults", "keywords", "cell"]
+Kind = Literal["entry", "lookup", "attribute", "code", "defaults", "keywords", "cell", "python"]
 
 
 class _Absent:
@@ -37,7 +38,8 @@ class Read:
     """One lookup: `owner` has `value` under `name`, or nothing if it is not `present`.
 
     The kinds are: the entry of a dict; what a class and its bases have in their dicts; what `getattr` gives; the code,
-    the defaults and the keyword defaults of a function; the contents of a cell.
+    the defaults and the keyword defaults of a function; the contents of a cell; whether Python is at least
+    of a version.
     """
 
     kind: Kind
@@ -81,6 +83,12 @@ def _note(kind: Kind, owner: Any, name: str, value: Any) -> Any:
         present = value is not ABSENT
         recorder.note(Read(kind, owner, name, value if present else None, present))
     return value
+
+
+def is_python(major: int, minor: int) -> bool:
+    """Whether this Python is of that version or newer. What depends on it is noted for code that may run under another
+    one; in this process it holds."""
+    return bool(_note("python", sys, f"{major}.{minor}", sys.version_info >= (major, minor)))
 
 
 def _is_own(namespace: Mapping[str, Any]) -> bool:

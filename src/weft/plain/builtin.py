@@ -608,7 +608,7 @@ def by_python(cx: Frame, callee: Any, arguments: list[Value], kind: str) -> Valu
     array = cx.name()
     cx.write(f"wp_val {array}[] = {{{', '.join(cx.tagged(a) for a in arguments)}}};")
     spec = cx.writer.spec(scalar_node(kind))
-    python = cx.writer.python_object(callee)
+    python = cx.writer.called(callee)
     result = cx.temporary("v", f"wp_call_python({python}, {array}, {len(arguments)}, {spec}, {cx.line})")
     cx.check()
     letter = {"int": "i", "float": "d", "bool": "b"}.get(kind, "p")
@@ -623,7 +623,7 @@ def called_back(cx: Frame, callee: Any, arguments: list[Value], result: Node) ->
     array = cx.name()
     values = ", ".join(cx.tagged(argument) for argument in arguments) or "wp_of_p(0)"
     cx.write(f"wp_val {array}[] = {{{values}}};")
-    python, spec = cx.writer.python_object(callee), cx.writer.spec(result)
+    python, spec = cx.writer.called(callee), cx.writer.spec(result)
     found = cx.temporary("v", f"wp_call_python({python}, {array}, {len(arguments)}, {spec}, {cx.line})")
     cx.check()
     letter = representation(result)

@@ -63,6 +63,7 @@ class Writer:
         self.constants: dict[Any, str] = {}
         self.objects: list[Any] = []  # Python objects that the code names, by number
         self.object_numbers: dict[int, int] = {}
+        self.called_numbers: set[int] = set()  # of objects that Python calls
         self.setup: list[str] = []
         self.hidden_names: dict[int, str] = {}
         self.queue: list[Instance] = []
@@ -81,6 +82,12 @@ class Writer:
             number = self.object_numbers[id(held)] = len(self.objects)
             self.objects.append(held)
         return f"wp_python[{number}]"
+
+    def called(self, held: Any) -> str:
+        """An object that the code has Python call."""
+        text = self.python_object(held)
+        self.called_numbers.add(self.object_numbers[id(held)])
+        return text
 
     def string(self, text: str | bytes) -> str:
         key = (type(text), text)

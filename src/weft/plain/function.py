@@ -232,7 +232,8 @@ def entry(*args, **kwargs):
         if found.deopts == version.deopts:
             return False
         version.deopts = found.deopts
-        if found.reason == OVERFLOW and found.line and found.line not in self.wide and len(self.wide) < _MAX_WIDE:
+        may_be_wide = self._missed is not None and len(self.wide) < _MAX_WIDE  # another version can be made
+        if found.reason == OVERFLOW and found.line and found.line not in self.wide and may_be_wide:
             self.wide |= {found.line}
             self._drop(version)
         elif found.deopts > _MAX_DEOPTS and found.deopts > 2 * version.calls:

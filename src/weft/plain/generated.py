@@ -9,7 +9,6 @@ Each is a function of its own (models/objects.py), so that objects may hold obje
 from __future__ import annotations
 
 import dataclasses
-import sys
 from typing import Any, Final
 
 from weft.frontend import reads
@@ -55,7 +54,7 @@ def compare(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
         return calls.call_function(cx, _model(_MODELS[op]), [a, b])
     with cx.inside("generated"):
         left, right = _fields(cx, a, fields, "left"), _fields(cx, b, fields, "right")
-        if op == "Eq" and sys.version_info >= (3, 13):
+        if op == "Eq" and reads.is_python(3, 13):
             return _all_equal(cx, a, b, fields)
         return operators.compare(cx, op, left, right)
 

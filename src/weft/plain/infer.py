@@ -1,4 +1,4 @@
-"""Inference.  In: a Python function and its arguments; out: a unit whose types are settled, or a `Refusal`.
+"""Inference.  In: a Python function and samples of its arguments; out: a unit whose types are settled, or a `Refusal`.
 
 All instances are walked again and again until a pass adds nothing. Nothing is emitted here; what has no native form
 is found here.
@@ -7,6 +7,7 @@ is found here.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any, Final
 
 from weft import steps
@@ -24,8 +25,8 @@ _MAX_PASSES: Final = 60
 _INNER: Final = ("closure", "generator", "method", "partial", "view", "cell")
 
 
-def infer(function: Any, arguments: tuple[Any, ...], wide: frozenset[int] = frozenset()) -> tuple[Unit, Instance]:
-    """The types of everything that a call with these arguments may reach."""
+def infer(function: Any, samples: Sequence[Sequence[Any]], wide: frozenset[int] = frozenset()) -> tuple[Unit, Instance]:
+    """The types of everything that a call may reach whose arguments have the types of these samples of each."""
     code = function.__code__
     span = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
     unit = Unit(span, wide)
@@ -34,8 +35,9 @@ def infer(function: Any, arguments: tuple[Any, ...], wide: frozenset[int] = froz
         raise Refusal(span, f"`{info.name}` is a generator", "call it inside a compiled function")
     observer = unit.observer
     nodes = [Node() for _ in info.parameters]
-    for node, held in zip(nodes, arguments):
-        observer.see(held, node)
+    for node, values in zip(nodes, samples):
+        for held in values:
+            observer.see(held, node)
     root = unit.instance(info, None, nodes)
     for name, node in zip(info.parameters, nodes):
         flow(unit.lattice, node, root.locals[name])

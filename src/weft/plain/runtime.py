@@ -10,24 +10,22 @@ and cache.
 
 from __future__ import annotations
 
-import collections
 import ctypes
 import os
-import random
 import re
 import sys
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from weft.errors import CompileError
 from weft.options import LINE_FLAGS, wants_lines
+from weft.plain import starting
+from weft.plain.starting import MISS as MISS
+from weft.plain.starting import Last as Last
 from weft.runtime import cache, toolchain
-
-MISS: Final = object()
-"""What a compiled version gives when Python must run the call: nothing visible has happened then."""
 
 _HERE: Final = Path(__file__).parent / "native"
 _SHARED: Final = Path(__file__).parent.parent / "runtime" / "native"
@@ -35,17 +33,6 @@ _INCLUDE: Final = re.compile(r'^#include "([^"]+)"$', flags=re.MULTILINE)
 # Kernels are small and called through: what -O2 does beyond this costs time of the compiler and gains nothing there.
 _KERNEL_FLAGS: Final = ("-O2", "-w")
 _RUNTIME_FLAGS: Final = ("-O2",)
-
-
-class Last(NamedTuple):
-    """What `last` says of a callable: calls that did not fit, calls that deoptimised, the last reason and its line, and
-    calls that were done."""
-
-    misses: int
-    deopts: int
-    reason: str | None
-    line: int
-    calls: int
 
 
 class _Global(ctypes.PyDLL):
@@ -89,13 +76,13 @@ def why_not() -> str | None:
 def compile_kernel(source: str) -> Path:
     """The shared object of generated C, in which `#include "plain.h"` stands for the header's text."""
     chain = _chain()
-    return chain.build_shared(_expanded(source), flags=_kernel_flags(chain), name="plain")
+    return chain.build_shared(expanded(source), flags=_kernel_flags(chain), name="plain")
 
 
 def compiled_kernel(source: str) -> Path:
     """What `compile_kernel` would give, if some process has compiled it before; NotCompiled if none has."""
     chain = _chain()
-    found = chain.built_shared(_expanded(source), flags=_kernel_flags(chain), name="plain")
+    found = chain.built_shared(expanded(source), flags=_kernel_flags(chain), name="plain")
     if found is None:
         raise NotCompiled("no process has compiled this yet")
     return found
@@ -174,43 +161,17 @@ def start_arrays() -> str | None:
     global _arrays
     with _lock:
         if _arrays == "" and _library is not None:
-            _arrays = _meet_numpy(_library)
+            _arrays = starting.meet_numpy(_library)
     return _arrays
-
-
-def _meet_numpy(library: ctypes.PyDLL) -> str | None:
-    import numpy as np
-
-    from weft.plain.types import DTYPES
-
-    home = getattr(np, "_core", None) or np.core
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    dtypes = tuple(np.dtype(name) for name in DTYPES)
-    if sys.byteorder != "little" or int(np.__version__.partition(".")[0]) < 2:
-        return "arrays in compiled plain Python need NumPy 2 and a little-endian machine"
-    objects = ctypes.py_object
-    library.wp_start_arrays.restype = objects
-    library.wp_start_arrays.argtypes = [ctypes.c_void_p, *[objects] * 6]
-    problem: str | None = library.wp_start_arrays(
-        get(home._multiarray_umath._ARRAY_API, None),
-        np.ndarray,
-        dtypes,
-        tuple(dtype.type for dtype in dtypes),
-        np.arange(6.0).reshape(2, 3).copy(),
-        np.True_,
-        np.False_,
-    )
-    return problem
 
 
 def runtime_source() -> str:
     """The run time as one text."""
-    return _expanded((_HERE / "runtime.c").read_text(encoding="utf-8"))
+    return expanded((_HERE / "runtime.c").read_text(encoding="utf-8"))
 
 
-def _expanded(text: str) -> str:
-    """The text with files put in the place of their `#include`, each once."""
+def expanded(text: str) -> str:
+    """C with files put in the place of their `#include`, each once."""
     done: set[str] = set()
 
     def put(found: re.Match[str]) -> str:
@@ -249,23 +210,5 @@ def _start() -> ctypes.PyDLL:
     assert chain is not None, "asked before"
     path = chain.build_shared(runtime_source(), flags=_runtime_flags(), name="weft_plain")
     library = cache.library(path, _Global)
-    objects = ctypes.py_object
-    library.wp_start.restype = objects
-    library.wp_start.argtypes = [objects] * 8
-    library.wp_make.restype = objects
-    library.wp_make.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-    library.wp_watch.restype = None
-    library.wp_watch.argtypes = [objects, objects]
-    library.wp_last.restype = objects
-    library.wp_last.argtypes = [objects]
-    number = 1.5
-    library.wp_written.restype = ctypes.c_int64
-    from weft.plain.foreign import address_of, copy_state, give_state, same_state
-    from weft.plain.output import write
-
-    classes = collections.deque, collections.OrderedDict
-    helpers = write, copy_state, give_state, address_of, same_state
-    problem = library.wp_start(MISS, *classes, random, helpers, number, [number], (number,))
-    if problem is not None:
-        raise RuntimeError(problem)
+    starting.start(library)
     return library

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from weft.records import dataclass
@@ -192,6 +192,11 @@ class Fact:
     name: str
     value: Any
     present: bool = True
+
+
+def facts_of(found: Iterable[Any]) -> tuple[Fact, ...]:
+    """The facts among what a build has read (frontend/reads.py): in a process the version of Python is none."""
+    return tuple(Fact(r.kind, r.owner, r.name, r.value, r.present) for r in found if r.kind != "python")
 
 
 # --- what a call gives back ----------------------------------------------------------------------------------------

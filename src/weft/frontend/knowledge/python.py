@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
+from weft.frontend import arith, arrays, masks, reads
 from weft.frontend.comprehensions import refuse_compensated
 from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.dicts import dict_length, entries_of
@@ -234,7 +234,9 @@ def _abs(call: Bound) -> Value:
     return Scalar(note_computed(call.builder, result, [expr], lambda way: arith.unary("abs", way[0], span)))
 
 
-_WORDS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+#: From this version on Python says it in other words.
+_OTHER_WORDS = (3, 12)
+_WORDS = "iterable argument is empty" if sys.version_info >= _OTHER_WORDS else "arg is an empty sequence"
 EMPTY_MIN, EMPTY_MAX = f"min() {_WORDS}", f"max() {_WORDS}"
 
 
@@ -245,6 +247,8 @@ def _choose(kind: str) -> None:
         values = call.rest
         key = call.get("key")
         greatest = Scalar(Const(kind == "max", PYBOOL))
+        if len(values) == 1:
+            reads.is_python(*_OTHER_WORDS)
         if key is not None and "default" not in call.given and len(values) == 1:
             # Defined over lists, in a module that builds upon this one.
             from weft.frontend.knowledge.sequences import best_by

@@ -8,13 +8,12 @@ call back to Python, as does every exception whose message shows a string.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, var-annotated"
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft.errors import Unsupported
-from weft.frontend import arith
+from weft.frontend import arith, reads
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.python import number
 from weft.frontend.strings import among, concatenated, is_text, joined_texts, kept_text, new_text, single
@@ -501,7 +500,7 @@ def extreme(text, greatest, message):
 def extreme_of(builder: Builder, value: Value, kind: str) -> Value:
     """max(text), min(text)"""
     text = kept_text(builder, builder.text(value), "text")
-    words = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+    words = "iterable argument is empty" if reads.is_python(3, 12) else "arg is an empty sequence"
     greatest = Scalar(Const(kind == "max", PYBOOL))
     message = Object(f"{kind}() {words}")
     code = builder.expand(extreme, {"text": text, "greatest": greatest, "message": message})

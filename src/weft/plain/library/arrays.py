@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from weft.plain import foreign, operators
 from weft.plain.builtin import Function
+from weft.plain.called import is_shared, quiet
 from weft.plain.frame import Frame, Value
 from weft.plain.told import Refusal
 from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node, representation
@@ -489,7 +490,7 @@ def call(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Val
         return Value(result, "0")
     name = cx.name()
     cx.write(f"wp_val {name}[] = {{{', '.join(cx.tagged(value) for value in values) or 'wp_of_p(0)'}}};")
-    python = cx.writer.python_object(_quiet(callee, len(arguments), tuple(keywords)))
+    python = cx.writer.called(quiet(callee, len(arguments), tuple(keywords)))
     spec = cx.writer.spec(result)
     found = cx.temporary("v", f"wp_call_python({python}, {name}, {len(values)}, {spec}, {cx.line})")
     cx.check()
@@ -506,7 +507,7 @@ def _observe(cx: Frame, callee: Any, samples: list[Any], keywords: dict[str, Any
             found = callee(*samples, **keywords)
         except Exception as trouble:
             raise cx.refuse(f"a call of `{callee.__name__}` ({type(trouble).__name__}: {str(trouble)[:80]})") from None
-    if _is_shared(found, [*samples, *keywords.values()]):
+    if is_shared(found, [*samples, *keywords.values()]):
         raise cx.refuse(f"a call of `{callee.__name__}` whose result shares memory with an argument")
     seen = (id(cx.instance), id(cx.node), cx.path, _form(found))
     if seen in cx.unit.observed:
@@ -523,36 +524,3 @@ def _form(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return type(value), tuple(_form(item) for item in value)
     return type(value), getattr(value, "dtype", None), getattr(value, "ndim", 0)
-
-
-def _is_shared(found: Any, given: Iterable[Any]) -> bool:
-    """Whether a result holds memory of an argument: a copy of it would be no alias any more."""
-    import numpy as np
-
-    results = found if isinstance(found, (tuple, list)) else (found,)
-    arrays = [value for value in given if type(value) is np.ndarray]
-    made = [result for result in results if type(result) is np.ndarray] if arrays else []
-    return any(np.may_share_memory(result, value) for result in made for value in arrays)
-
-
-class LeftToPython(Exception):
-    """An exception without a native form: the call deoptimises, even where a handler is near."""
-
-
-@functools.cache
-def _quiet(callee: Any, count: int, names: tuple[str, ...]) -> Any:
-    """The function with arguments by position. Python repeats a call that NumPy warns of, or in which it raises: that
-    may be about the views that it was given, which cannot be written."""
-    import numpy as np
-
-    def run(*values: Any) -> Any:
-        try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                found = callee(*values[:count], **dict(zip(names, values[count:])))
-        except Exception as problem:
-            raise LeftToPython from problem
-        if _is_shared(found, values):
-            raise LeftToPython
-        return found
-
-    return run

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.plain import foreign, iteration
 from weft.plain.builtin import called_back
+from weft.plain.called import all_matches
 from weft.plain.frame import Frame, Value
 from weft.plain.types import BYTEARRAY, SCALAR_HEADS, Head, Node
 from weft.plain.wide import any_whole, may_be_wide
@@ -289,12 +290,8 @@ def _split(callee: Any) -> Any:
     return rule
 
 
-def _all_matches(pattern: Any, *given: Any) -> list[Any]:
-    return list(re.finditer(pattern, *given))
-
-
 def _finditer(cx: Frame, arguments: list[Any], keywords: Keywords) -> Value:
-    found = call(cx, _all_matches, arguments, keywords, result_node(cx, "list[Match]"))
+    found = call(cx, all_matches, arguments, keywords, result_node(cx, "list[Match]"))
     return iteration.through_generator(cx, found)
 
 

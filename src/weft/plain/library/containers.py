@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import collections
-import sys
 from typing import Any
 
+from weft.frontend import reads
 from weft.plain import iteration, operators
 from weft.plain.binding import NAMES
 from weft.plain.builtin import CLASS_METHODS, DIRECT, WITHOUT_ITERABLE, consumer, native
@@ -224,7 +224,7 @@ def _sum(cx: Frame, plan: iteration.Plan, rest: list[Value], keywords: dict[str,
     cx.flow(start, total)
     held = cx.held(_c_type(cx, total), cx.as_node(start, total))
     with iteration.loop(cx, plan) as item:
-        if sys.version_info >= (3, 12) and "float" in item.kinds():
+        if "float" in item.kinds() and reads.is_python(3, 12):
             raise cx.refuse("`sum` of floats, which this Python adds with compensation", "add them in a loop")
         new = operators.binary(cx, "Add", Value(total, held), item)
         cx.flow(new, total)

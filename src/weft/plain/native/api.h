@@ -80,6 +80,7 @@ int PyGC_Disable(void);
 int Py_GetRecursionLimit(void);
 PyObject *PyEval_GetFrame(void);
 PyObject *PyFrame_GetBack(PyObject *);
+__attribute__((weak)) PyObject *_PyType_Lookup(PyTypeObject *, PyObject *); /* CPython's own; start.c looks whether it is there */
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
 int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);

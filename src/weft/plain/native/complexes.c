@@ -8,9 +8,9 @@ typedef struct {
     double real, imag;
 } Py_complex;
 
-Py_complex _Py_c_prod(Py_complex, Py_complex);
-Py_complex _Py_c_quot(Py_complex, Py_complex);
-double _Py_c_abs(Py_complex);
+__attribute__((weak)) Py_complex _Py_c_prod(Py_complex, Py_complex);
+__attribute__((weak)) Py_complex _Py_c_quot(Py_complex, Py_complex);
+__attribute__((weak)) double _Py_c_abs(Py_complex);
 
 void *wp_complex_new(double real, double imag)
 {

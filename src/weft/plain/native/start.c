@@ -200,6 +200,8 @@ static void find_mixing(void)
 /* Once, with the interpreter lock held. The samples: 1.5, [1.5], (1.5,). None, or a text that says why not. */
 PyObject *wp_start(PyObject *miss, PyObject *deque, PyObject *ordered, PyObject *random, PyObject *helpers, PyObject *number, PyObject *list, PyObject *tuple)
 {
+    if (_PyType_Lookup == NULL || _Py_c_prod == NULL || _Py_c_quot == NULL || _Py_c_abs == NULL)
+        return PyUnicode_FromString("this interpreter has not all the functions that the run time calls");
     const ListHead *l = (const ListHead *)list;
     const TupleHead *t = (const TupleHead *)tuple;
     if (number->type != &PyFloat_Type || ((FloatHead *)number)->value != 1.5 || l->size != 1 || l->items[0] != number ||
