@@ -89,7 +89,9 @@ LAYERS: dict[str, set[str]] = {
     | {"emit", "plain", "warned"},
     # What `weft build` makes for other hosts.
     "folders": {"errors", "runtime.trusted"},
-    "hosts": _OPEN | _MIDDLE | {"pipeline", "targets", "compiled", "steering", "api", "folders", "parallel"},
+    "hosts": _OPEN
+    | _MIDDLE
+    | {"pipeline", "targets", "compiled", "steering", "api", "folders", "parallel", "plain", "net"},
     "notebook": {"api", "errors"},
     "comparing": {"api"},
     "compat": _OPEN | {"api", "cli", "jitted", "parallel", "runtime", "warned"},

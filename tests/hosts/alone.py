@@ -22,12 +22,14 @@ def numpy_only(folder: Path) -> Path:
 
 
 def run_alone(script: str, folder: Path, modules: Path, **environment: str) -> str:
-    """The output of a script that finds NumPy and the modules of a folder; it fails if it could find weft."""
+    """The output of a script that finds NumPy and the modules of a folder; it fails if it could find weft. No clock
+    decides there which calls are native."""
     head = (
         f"import sys\nsys.path[:0] = [{str(modules)!r}, {str(numpy_only(folder))!r}]\n"
         "import importlib.util\nassert importlib.util.find_spec('weft') is None\n"
     )
     command = [sys.executable, "-I", "-S", "-c", head + script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=folder)
+    told = {"WEFT_TIMED": "0", **environment}
+    done = subprocess.run(command, env=told, capture_output=True, text=True, timeout=300, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -90,28 +90,17 @@ def _build_extension(
     parsed: argparse.Namespace, module: types.ModuleType, known: Mapping[str, Any], chosen: Any, place: Path
 ) -> int:
     """For Python: what cannot be built stays Python."""
-    from weft.errors import ParallelError, Unsupported
-    from weft.hosts import extension, functions, methods
+    from weft.errors import ParallelError
+    from weft.hosts import extension, module_functions
 
-    built: list[functions.Function] = []
-    left: dict[str, str] = {}
-    for name, function in known.items():
-        kinds = _kinds(parsed.file, function)
-        if isinstance(kinds, str):
-            left[name] = kinds
-            continue
-        try:
-            built.append(functions.made(function, kinds, general=parsed.general, checked=False))
-        except ParallelError as problem:
-            return complain(str(problem), FAILED)
-        except Unsupported as problem:
-            left[name] = f"line {problem.span.line}: {problem.reason}"
-    if not parsed.function:
-        built += methods.made(module, left, general=parsed.general)
+    try:
+        found = module_functions.found(module, known, _recorded(parsed.file), parsed.general, bool(parsed.function))
+    except ParallelError as problem:
+        return complain(str(problem), FAILED)
     source = parsed.file.read_text(encoding="utf-8")
-    plan = extension.Plan(parsed.file.stem, source, vars(module), tuple(built), chosen)
+    plan = extension.Plan(parsed.file.stem, source, vars(module), found.arrays, chosen, found.plain)
     parts = extension.build(plan, place)
-    for name, reason in {**left, **parts.left}.items():
+    for name, reason in {**found.left, **parts.left}.items():
         print(f"{name}: stays Python ({reason})", file=sys.stderr)
     if not parts.built:
         remedy = "annotate parameters completely, or record types by `weft profile`"

@@ -90,7 +90,7 @@ def start(
     helpers: dict[str, Any],
 ) -> None:
     """Called once the module is there, and empty; `helpers` are functions of native/extension.c by their names."""
-    described: dict[str, Any] = {}
+    described: dict[str, Any] = {"cell": _cell, "intern": sys.intern, "since": _since, "bundled": _bundled}
     exec(compile(versions, "<weft>", "exec"), described)
     file = os.path.join(os.path.dirname(namespace["__file__"]), described["FILE"])
     stand_in: types.ModuleType | None = None
@@ -115,6 +115,12 @@ def start(
         (_install(namespace, name, signed, helpers["make_function"]), made, tables)
         for name, signed, made, tables in described["FUNCTIONS"]
     ]
+    make_function = helpers["make_function"]
+    plainly = [(_install(namespace, name, signed, make_function), *rest) for name, signed, *rest in described["PLAIN"]]
+    before = _Before(namespace if plainly else {})
+    for compiled, *rest in plainly:
+        if compiled is not None:
+            helpers["set_prepare"](compiled, functools.partial(_prepare_plain, compiled, before, *rest))
     for compiled, made, tables in installed:
         if compiled is None:
             continue
@@ -137,6 +143,66 @@ def _prepare(compiled: Any, versions: tuple[Any, ...], tables: dict[int, tuple[s
     _helpers["add_versions"](compiled, versions)
 
 
+class _Before:
+    """What a module and its classes had when it was imported: functions of plain Python start at their first call, and
+    what has changed until then is not what they were made from."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        self.entries = dict(namespace)
+        home = namespace.get("__name__")
+        self.classes = {v: dict(vars(v)) for v in namespace.values() if isinstance(v, type) and v.__module__ == home}
+        held = [*namespace.values(), *(value for each in self.classes.values() for value in each.values())]
+        self.codes = {plain: plain.__code__ for value in held if (plain := function_of(value)) is not None}
+
+    def fact(
+        self, kind: str, owner: Any, name: str, present: bool, expected: tuple[str, ...] | None = None
+    ) -> types.SimpleNamespace:
+        """What a version was made from; Unfit if it is not what it was at the build and at the import."""
+        holding = _bundled("weft.runtime.holding")
+        if kind in _PARTS:
+            owner = function_of(owner)
+        fact = types.SimpleNamespace(kind=kind, owner=owner, name=name, value=None, present=present)
+        now = holding.now(fact)
+        if (now is not holding.ABSENT) != present or (expected is not None and told(now, expected[0]) != expected):
+            raise Unfit(name)
+        was = now
+        if owner is self.namespace:
+            was = self.entries.get(name, holding.ABSENT)
+        elif kind == "code":
+            was = self.codes.get(owner, now)
+        elif kind == "lookup":
+            base = next((base for base in owner.__mro__ if name in vars(base)), owner)
+            was = self.classes.get(base, {name: now}).get(name, holding.ABSENT)
+        if was is not now:
+            raise Unfit(name)
+        fact.value = now if present else None
+        return fact
+
+
+def _prepare_plain(compiled: Any, before: _Before, made: list[Any], timed: bool) -> None:
+    """At the first call of a function of plain Python: what runs its calls from now on."""
+    versions = []
+    for make in made:
+        try:
+            versions.append(make(before.namespace, _module, before.fact))
+        except (Unfit, LookupError, AttributeError, ImportError):
+            continue
+    _bundled("weft.plain.runtime").install(compiled, tuple(versions), timed)
+
+
+def _since(known: str, expected: bool) -> None:
+    """Unfit unless this Python is (or is not) of a version or newer, as that of the build was."""
+    if (sys.version_info >= tuple(map(int, known.split(".")))) != expected:
+        raise Unfit(known)
+
+
+def _cell(function: Any, name: str) -> Any:
+    """The cell of a closure."""
+    plain = function_of(function)
+    return dict(zip(plain.__code__.co_freevars, plain.__closure__))[name]
+
+
 def _fitting(namespace: dict[str, Any], made: list[Any], addresses: tuple[int, ...], file: str) -> list[Any]:
     """The versions of a function for which nothing differs from the build."""
     versions = []
@@ -148,9 +214,7 @@ def _fitting(namespace: dict[str, Any], made: list[Any], addresses: tuple[int, .
     return versions
 
 
-def _install(
-    namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...], int, int], make_function: Any
-) -> Any:
+def _install(namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...], int, int], make_function: Any) -> Any:
     """A compiled function, without versions yet, in the place of a plain one; None if that is not there.
 
     A function for a cluster or a device stays what weft has made of it, where there is weft.
@@ -180,9 +244,10 @@ def _install(
 
 
 def function_of(value: Any) -> Any:
-    """The function that a class or module holds, as it is, as a static method or as what computes a property."""
+    """The function that a class or module holds: as it is, compiled, as a static method or as a property's getter."""
     value = value.__func__ if isinstance(value, staticmethod) else value.fget if isinstance(value, property) else value
     value = getattr(value, "py_func", value)
+    value = value.__wrapped__ if hasattr(type(value), "native_calls") else value
     return value if isinstance(value, types.FunctionType) else None
 
 
@@ -235,6 +300,7 @@ def _bundled(name: str) -> Any:
     """A module of the bundle."""
     if name not in _loaded:
         module = types.ModuleType(name)
+        module.__file__ = f"<{name}>"
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _import}
         _loaded[name] = module
         try:
@@ -245,7 +311,7 @@ def _bundled(name: str) -> Any:
         if name == "weft.runtime.routines":
             sort, argsort = _helpers["sort_loops"]()
             module.__dict__["attach"](types.SimpleNamespace(weft_sort_lines=sort, weft_argsort_lines=argsort))
-        if name == "weft.runtime.dispatch":
+        if "helpers" in module.__dict__:
             module.__dict__["helpers"].update(_helpers)
     return _loaded[name]
 
@@ -266,7 +332,7 @@ def _fact(kind: str, owner: Any, name: str, present: bool, expected: tuple[str, 
             getattr(sys.modules.get(owner.get("__name__")), name, None)  # a module that is loaded now
         now, code = owner.get(name, _NO_DEFAULT), _ENTRY
     else:
-        name = _PARTS.get(kind, name)
+        name = "cell_contents" if kind == "cell" else _PARTS.get(kind, name)
         now, code = getattr(owner, name, _NO_DEFAULT), _ATTRIBUTE
         if now is not getattr(owner, name, _NO_DEFAULT):
             raise Unfit(name)

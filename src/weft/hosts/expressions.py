@@ -33,9 +33,7 @@ class NotPortable(Exception):
 
 def expression(version: D.Version, kernel: int, namespace: dict[str, Any], function: Any) -> str:
     """The text of one version, whose kernel has this number."""
-    if any(isinstance(hidden, D.CellParam) for hidden in version.hidden):
-        raise NotPortable("it reads a closure")
-    known = _Values(namespace, version.facts)
+    known = Values(namespace, version.facts)
     encoded = list(encode_version(D.Version(**{**vars(version), "facts": (), "keepalive": None, "function": 1})))
     parts = [known.text(part) if at not in (_ADDRESS, _RAISER, _KEEPALIVE) else "" for at, part in enumerate(encoded)]
     parts[_ADDRESS] = f"addresses[{kernel}]"
@@ -43,7 +41,7 @@ def expression(version: D.Version, kernel: int, namespace: dict[str, Any], funct
     parts[_RAISER] = f"raiser(({', '.join(rows)}{',' if rows else ''}))"
     parts[_KEEPALIVE], parts[_TIMED] = "None", "0"
     # In an order that is the same at each build: theirs is that of addresses.
-    facts = sorted(text for fact in version.facts if (text := _fact(fact, known, function)))
+    facts = sorted(text for fact in version.facts if (text := fact_text(fact, known, function)))
     parts[_FACTS] = f"({', '.join(facts)}{',' if facts else ''})"
     return f"({', '.join(parts)},)"
 
@@ -54,7 +52,7 @@ def _message(spec: D.ExceptionSpec) -> str:
     return repr(spec.message)
 
 
-class _Values:
+class Values:
     """Python objects as expressions."""
 
     def __init__(self, namespace: dict[str, Any], facts: tuple[D.Fact, ...]) -> None:
@@ -90,8 +88,12 @@ class _Values:
             return f"made('{value.__module__}:{value.__name__}')"
         if isinstance(value, types.ModuleType):
             return f"module({value.__name__!r})"
+        if isinstance(value, types.CellType):
+            return self._cell(value)
         home = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else None)
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        if isinstance(value, types.FunctionType) and home == self.home and "<" in value.__qualname__:
+            name = next((each for each, held in self._own_functions() if held is value), None)
         if not isinstance(home, str) or not isinstance(name, str) or "<" in name or home.partition(".")[0] == "weft":
             raise NotPortable(f"it depends on an object of class {type(value).__name__}")
         if home == "builtins" and getattr(builtins, name, None) is value:
@@ -103,9 +105,23 @@ class _Values:
             found, text = getattr(found, part, None), f"{text}.{part}"
             if isinstance(found, property) and found.fget is value:
                 found, text = value, f"{text}.fget"
+        if getattr(found, "__wrapped__", None) is value:  # as functools.lru_cache has it
+            return f"{text}.__wrapped__"
         if getattr(found, "py_func", found) is not value:
             raise NotPortable(f"it depends on {name}, which is not found under its name")
         return text
+
+    def _own_functions(self) -> list[tuple[str, types.FunctionType]]:
+        """The functions that the module has under a name, whatever they were called when they were made."""
+        found = [(name, embedded.function_of(value)) for name, value in self.namespace.items()]
+        return [(name, plain) for name, plain in found if plain is not None]
+
+    def _cell(self, value: types.CellType) -> str:
+        for name, plain in self._own_functions():
+            for free, cell in zip(plain.__code__.co_freevars, plain.__closure__ or ()):
+                if cell is value:
+                    return f"cell(ns[{name!r}], {free!r})"
+        raise NotPortable("it reads a closure")
 
     def owner(self, value: Any) -> str:
         """What a fact is about: a namespace, a class, a function."""
@@ -122,19 +138,17 @@ class _Values:
         return self.named(value)
 
 
-def _is_made_here(owner: Any, known: _Values) -> bool:
+def _is_made_here(owner: Any, known: Values) -> bool:
     """Whether an object is of the source that the file brings along: it is made there as it was when this was built."""
     return owner is known.namespace or getattr(owner, "__module__", None) == known.home
 
 
-def _fact(fact: D.Fact, known: _Values, function: Any) -> str:
+def fact_text(fact: D.Fact, known: Values, function: Any) -> str:
     """The text of a fact; "" for one that holds by itself: it is about the function itself, or about weft."""
     home = fact.owner.get("__name__", "") if type(fact.owner) is dict else getattr(fact.owner, "__module__", "") or ""
     own = (function, function.__kwdefaults__, sys.modules)
     if any(fact.owner is each for each in own) or home.partition(".")[0] == "weft":
         return ""
-    if fact.kind == "cell":
-        raise NotPortable("it reads a closure")
     owner = known.owner(fact.owner)
     expected = ""
     if fact.present:

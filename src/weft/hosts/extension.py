@@ -11,17 +11,19 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from weft import errors, parallel
+from weft import parallel
 from weft.codegen import c
 from weft.errors import CompileError, WeftError
-from weft.hosts import embedded, spelling
+from weft.hosts import embedded, plain_parts, spelling
 from weft.hosts.expressions import MAKERS, NotPortable, expression
 from weft.hosts.functions import Function
+from weft.hosts.plain_functions import PlainFunction
 from weft.hosts.processors import Processor, macros
+from weft.hosts.standin_texts import standins
 from weft.limits import LIMITS
 from weft.pipeline import described
 from weft.records import dataclass
@@ -50,6 +52,7 @@ class Plan:
     namespace: dict[str, Any]
     functions: tuple[Function, ...]
     processors: tuple[Processor, ...]
+    plain: tuple[PlainFunction, ...] = ()
 
 
 @dataclass
@@ -62,11 +65,12 @@ class Parts:
     tables: list[tuple[str, ...]]  # what each table of addresses is for
     built: dict[str, str]  # functions, with their signatures
     left: dict[str, str]  # functions that stay Python, with the reason
+    plain: list[tuple[str, str, tuple[str, ...]]]  # kernels of plain Python
 
 
 def texts(plan: Plan) -> Parts:
     """Everything up to the compiler."""
-    parts = Parts([], 0, "", [], {}, {})
+    parts = Parts([], 0, "", [], {}, {}, [])
     lines: list[str] = []
     listed: list[str] = []
     needs_blas = False
@@ -92,19 +96,51 @@ def texts(plan: Plan) -> Parts:
                 parts.kernels.append((processor, symbol, _with_tables(renamed, first), flags))
                 needs_blas |= bool(_BLAS.search(source.text))
             made.append(f"_version_{parts.count}")
-            lines.append(f"def {made[-1]}(ns, addresses, raiser, module, fact, made):\n    return {text}")
+            pythons = {(read.name, read.value) for read in version.built.reads if read.kind == "python"}
+            start = f"def {made[-1]}(ns, addresses, raiser, module, fact, made):"
+            lines.append(f"{start}\n{_since(pythons)}    return {text}")
             parts.count += 1
         if not made:
             continue
         parts.left.pop(function.qualified, None)
         parts.built[function.qualified] = function.versions[0].signature
-        signed = Signature.of(function.plain)
-        shape = (signed.names, signed.positional_only, signed.keyword_only)
         named = {number: parts.tables[number] for number in tables}
-        listed.append(f"({function.qualified!r}, {shape!r}, [{', '.join(made)}], {named!r})")
+        listed.append(f"({function.qualified!r}, {_shape(function.plain)}, [{', '.join(made)}], {named!r})")
+    plainly = list(_plain(plan, parts, lines))
     head = [f"FILE = {plan.module + '.py'!r}", f"NEEDS_BLAS = {needs_blas}"]
-    parts.versions = "\n".join((*head, *lines, f"FUNCTIONS = [{', '.join(listed)}]", ""))
+    tail = [f"FUNCTIONS = [{', '.join(listed)}]", f"PLAIN = [{', '.join(plainly)}]", ""]
+    parts.versions = "\n".join((*head, *lines, *tail))
     return parts
+
+
+def _since(pythons: Iterable[tuple[str, bool]]) -> str:
+    """Statements that raise Unfit where Python is not as new, or older, as it was."""
+    return "".join(f"    since({known!r}, {expected})\n" for known, expected in sorted(pythons))
+
+
+def _shape(plain: Any) -> str:
+    signed = Signature.of(plain)
+    return repr((signed.names, signed.positional_only, signed.keyword_only))
+
+
+def _plain(plan: Plan, parts: Parts, lines: list[str]) -> Iterator[str]:
+    """The functions of plain Python, one by one, and their kernels."""
+    for function in plan.plain:
+        made: list[str] = []
+        first = len(parts.plain)
+        try:
+            for version in function.versions:
+                number = first + len(made)
+                text = plain_parts.version_text(version, number, plan.namespace, function.plain)
+                made.append(f"_plain_{number}")
+                lines.append(f"def {made[-1]}(ns, module, fact):\n{_since(version.pythons)}    return {text}")
+        except NotPortable as problem:
+            parts.left[function.place] = str(problem)
+            continue
+        parts.plain += [plain_parts.kernel(version, first + at) for at, version in enumerate(function.versions)]
+        parts.left.pop(function.place, None)
+        parts.built[function.place] = f"({', '.join(function.versions[0].types.values())})"
+        yield f"({function.place!r}, {_shape(function.plain)}, [{', '.join(made)}], {function.timed})"
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -174,13 +210,16 @@ def _objects(plan: Plan, parts: Parts) -> Iterator[Path]:
     yield first.compiled(_entry(plan, parts), f"{plan.module}_module", lean, anywhere=True)
     for processor, name, text, flags in parts.kernels:
         yield processor.compiled(text, name, flags)
+    # On every processor: nothing there is made of vectors.
+    for text, name, flags in (plain_parts.runtime(), *parts.plain) if parts.plain else ():
+        yield first.compiled(text, name, flags)
 
 
 def _entry(plan: Plan, parts: Parts) -> str:
     """The C of the module itself."""
     start = f"{inspect.getsource(embedded)}\nPARALLEL = {inspect.getsource(parallel)!r}\nBLAS = {FUNCTIONS!r}\n"
-    if parts.tables or "made('" in parts.versions:
-        start += f"BUNDLE = {_bundle()!r}\n"
+    if parts.tables or parts.plain or "made('" in parts.versions:
+        start += f"BUNDLE = {_bundle(bool(parts.plain))!r}\n"
     tables = [f"extension_table_{i}" for i in range(len(parts.tables))]
     limits = ", ".join(repr(limit.default) for limit in LIMITS)
     symbols = [symbol for processor in plan.processors for symbol in _of(parts, processor)]
@@ -201,6 +240,7 @@ def _entry(plan: Plan, parts: Parts) -> str:
             f"const int extension_kernel_count = {parts.count};",
             *(f"void *extension_table_{i}[{2 * len(names)}];" for i, names in enumerate(parts.tables)),
             f"void **const extension_tables[] = {{{', '.join([*tables, 'NULL'])}}};",
+            plain_parts.addresses(len(parts.plain)),
             _string("extension_start", start),
             _string("extension_source", plan.source),
             _string("extension_versions", parts.versions),
@@ -209,36 +249,12 @@ def _entry(plan: Plan, parts: Parts) -> str:
     )
 
 
-#: What the texts of the bundle ask of other modules of weft. A data class looks for its module by name: it has none.
-_ASKED = {
-    "weft.records": """
-import dataclasses
-def dataclass(**options):
-    def wrap(cls):
-        cls.__module__ = "builtins"
-        return dataclasses.dataclass(**options)(cls)
-    return wrap
-""",
-    "weft.runtime.dispatch": """
-import types
-helpers = {}
-def load_core():
-    return types.SimpleNamespace(library=types.SimpleNamespace(**helpers))
-""",
-    "weft.errors": f"""
-import importlib
-from typing import Any
-class CompileError(Exception): pass
-{inspect.getsource(errors.located)}
-""",
-}
-
-
-def _bundle() -> dict[str, str]:
+def _bundle(plain: bool) -> dict[str, str]:
     """The texts by the names of their modules."""
     home = Path(__file__).parent.parent
-    texts = {name: home.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in _BUNDLE}
-    return {**{name: place.read_text("utf-8") for name, place in texts.items()}, **_ASKED}
+    names = (*_BUNDLE, *(plain_parts.BUNDLE if plain else ()))
+    texts = {name: home.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in names}
+    return {**{name: place.read_text("utf-8") for name, place in texts.items()}, **standins(plain)}
 
 
 def _of(parts: Parts, processor: Processor) -> list[str]:

@@ -1,4 +1,4 @@
-"""Methods to be built.  In: the classes of a module whose attributes have hints; out: the programs of their methods.
+"""Methods to be built.  In: a class whose attributes have hints, and a method; out: its programs.
 
     class Model:
         M: weft.f64[N, N]
@@ -14,37 +14,24 @@ import types
 from typing import Any
 
 from weft.api import jit
-from weft.errors import ParallelError, Unsupported
 from weft.frontend.hints import ArrayHint, extents_of, spec_of_hint, specs_from_hints
 from weft.frontend.sizes import sum_of
 from weft.frontend.specs import ArraySpec, ScalarSpec, Spec, spec_of
-from weft.hosts import embedded
 from weft.hosts.functions import Function
 from weft.hosts.functions import made as made_function
+from weft.hosts.hint_samples import attributes
 from weft.hosts.shapes import Samples
 
 #: The methods of Python's own names that are built.
-_CALLED = ("__call__",)
+CALLED = ("__call__",)
 
 
-def made(module: types.ModuleType, left: dict[str, str], general: bool) -> list[Function]:
-    """The methods that can be built; what is in the way of the others is noted in `left`."""
-    found: list[Function] = []
-    for kind in vars(module).values():
-        if not isinstance(kind, type) or kind.__module__ != module.__name__:
-            continue
-        for name, value in vars(kind).items():
-            plain = embedded.function_of(value)
-            if plain is None or (name.startswith("__") and name not in _CALLED):
-                continue
-            try:
-                alone = isinstance(value, staticmethod)
-                found.append(_static(plain, general) if alone else _method(kind, plain, general))
-            except LookupError:
-                left.setdefault(plain.__qualname__, "its parameters or its class have no complete hints")
-            except (Unsupported, ParallelError) as problem:
-                left[plain.__qualname__] = f"line {problem.span.line}: {problem.reason}"
-    return found
+def made(kind: type, plain: types.FunctionType, is_static: bool, general: bool) -> Function:
+    """A method of a class; LookupError without hints, Unsupported if it cannot be built."""
+    try:
+        return _static(plain, general) if is_static else _method(kind, plain, general)
+    except LookupError:
+        raise LookupError("its parameters or its class have no complete hints") from None
 
 
 def _static(plain: types.FunctionType, general: bool) -> Function:
@@ -64,8 +51,9 @@ def _method(kind: type, plain: types.FunctionType, general: bool) -> Function:
         if spec is None:
             raise LookupError(name)
         kinds.append(spec)
-    fields = _fields(kind)
-    if not parameters or not fields:
+    fields = attributes(kind)
+    made_by: Any = kind.__new__
+    if not parameters or not fields or made_by is not object.__new__:
         raise LookupError("self")
     shapes = {name: tuple(sum_of(e) for e in h.shape) for name, h in fields.items() if isinstance(h, ArrayHint)}
     # Names mean the same in the class and in the method.
@@ -75,15 +63,6 @@ def _method(kind: type, plain: types.FunctionType, general: bool) -> Function:
     return made_function(
         function, [spec_of(receiver), *kinds], general=general, receiver=receiver, samples=samples, checked=False
     )
-
-
-def _fields(kind: type) -> dict[str, Any]:
-    """The hints of attributes, those of base classes first."""
-    found: dict[str, Any] = {}
-    for base in reversed(kind.__mro__):
-        if base is not object:
-            found |= inspect.get_annotations(base, eval_str=True)
-    return found
 
 
 def _sample(kind: type, fields: dict[str, Any], samples: Samples) -> Any:

@@ -58,6 +58,10 @@ typedef struct {
     PyObject *plain, *names, *defaults, *no_default;
     int64_t count, positional_only, keyword_only;
     PyObject *prepare; /* called once, before the first call that may be native; NULL afterwards */
+    /* Of a function compiled as plain Python, else NULL: what runs its calls, what counts them, and what is asked after a call
+       that took longer than `longest` ns (0: any), or when there have been `next_time` calls. */
+    PyObject *entry, *count_native, *asked;
+    long long longest, next_time;
     int version_count;
     version *versions[MOST_VERSIONS];
     long long native_calls, plain_calls;
@@ -65,6 +69,18 @@ typedef struct {
 
 static PyObject *method_type; /* types.MethodType */
 static weft_rt runtime_table;
+
+/* The result of a call, or NULL after a Ctrl-C meanwhile. */
+static __attribute__((noinline)) PyObject *after_asking(function *f, int has_grown, PyObject *answer)
+{
+    Py_DecRef(PyObject_CallFunction(f->asked, "i", has_grown));
+    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_Clear();
+        return answer;
+    }
+    Py_DecRef(answer);
+    return NULL;
+}
 
 static PyObject *call_plain(function *f, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
@@ -75,8 +91,15 @@ static PyObject *call_plain(function *f, PyObject *const *args, Py_ssize_t count
         built = PyTuple_SetItem(positional, i, new_reference(args[i])) == 0;
     for (Py_ssize_t k = 0; built && keywords != NULL && k < PyTuple_Size(keywords); k++)
         built = PyDict_SetItem(named, PyTuple_GetItem(keywords, k), args[count + k]) == 0;
-    if (built && stack_suffices())
-        answer = PyObject_Call(f->plain, positional, named);
+    if (built && stack_suffices()) {
+        int64_t start = f->longest > 0 ? now_ns() : 0;
+        PyObject *way = new_reference(f->entry != NULL ? f->entry : f->plain);
+        answer = PyObject_Call(way, positional, named);
+        Py_DecRef(way);
+        int has_grown = start != 0 && f->longest > 0 && now_ns() - start > f->longest;
+        if (answer != NULL && f->asked != NULL && (has_grown || (f->longest > 0 && f->plain_calls >= f->next_time)))
+            answer = after_asking(f, has_grown, answer);
+    }
     Py_DecRef(positional);
     Py_DecRef(named);
     return answer;
@@ -299,6 +322,14 @@ static PyObject *function_get(PyObject *self, PyObject *object, PyObject *type)
 /* Whatever is not its own is the plain function's: its name, its documentation, its hints. */
 static PyObject *function_attribute(PyObject *self, PyObject *name)
 {
+    function *f = (function *)self;
+    int native = f->entry != NULL && PyUnicode_CompareWithASCIIString(name, "native_calls") == 0;
+    if (native || (f->entry != NULL && PyUnicode_CompareWithASCIIString(name, "plain_calls") == 0)) {
+        PyObject *counted = PyObject_CallFunction(f->count_native, NULL);
+        long long calls = counted == NULL ? -1 : PyLong_AsLongLong(counted);
+        Py_DecRef(counted);
+        return PyErr_Occurred() ? NULL : PyLong_FromLongLong(native ? calls : f->plain_calls - calls);
+    }
     static const char *const plain_names[] = {"__module__", "__name__", "__qualname__", "__doc__"};
     for (int i = 0; i < 4; i++)
         if (PyUnicode_CompareWithASCIIString(name, plain_names[i]) == 0)
@@ -323,6 +354,9 @@ static void function_free(PyObject *self)
     for (int i = 0; i < f->version_count; i++)
         release_version(f->versions[i]);
     Py_DecRef(f->prepare);
+    Py_DecRef(f->entry);
+    Py_DecRef(f->count_native);
+    Py_DecRef(f->asked);
     Py_DecRef(f->plain);
     Py_DecRef(f->names);
     Py_DecRef(f->defaults);
@@ -414,6 +448,61 @@ static PyObject *set_prepare(PyObject *unused, PyObject *args)
     return new_reference(&_Py_NoneStruct);
 }
 
+/* (compiled function, what runs its calls, what gives how many of them were native, what is asked later) */
+static PyObject *set_entry(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *compiled, *entry, *count, *asked;
+    if (!PyArg_ParseTuple(args, "OOOO", &compiled, &entry, &count, &asked))
+        return NULL;
+    function *f = (function *)compiled;
+    f->entry = new_reference(entry);
+    f->count_native = new_reference(count);
+    f->asked = new_reference(asked);
+    return new_reference(&_Py_NoneStruct);
+}
+
+/* (compiled function, what runs its calls now, ns of a call and number of calls after which somebody asks again) */
+static PyObject *set_way(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *compiled, *entry;
+    long long longest, next_time;
+    if (!PyArg_ParseTuple(args, "OOLL", &compiled, &entry, &longest, &next_time))
+        return NULL;
+    function *f = (function *)compiled;
+    PyObject *before = f->entry;
+    f->entry = new_reference(entry);
+    Py_DecRef(before);
+    f->longest = longest;
+    f->next_time = next_time;
+    return new_reference(&_Py_NoneStruct);
+}
+
+/* How many calls of a function there were that no version took. */
+static PyObject *entry_calls(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *compiled;
+    return PyArg_ParseTuple(args, "O", &compiled) ? PyLong_FromLongLong(((function *)compiled)->plain_calls) : NULL;
+}
+
+extern void *const extension_plain[];
+
+/* The entry points of the run time of plain Python and of its kernels (plain_parts.py). */
+static PyObject *plain_addresses(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    (void)args;
+    int count = 0;
+    while (extension_plain[count] != NULL)
+        count++;
+    PyObject *addresses = PyTuple_New(count);
+    for (int i = 0; addresses != NULL && i < count; i++)
+        PyTuple_SetItem(addresses, i, PyLong_FromLongLong((long long)(uintptr_t)extension_plain[i]));
+    return addresses;
+}
+
 extern void **const extension_tables[];
 
 /* (number of a table, position, address, data): where a kernel finds a function of a library. */
@@ -464,6 +553,10 @@ static PyMethodDef helpers[] = {
     {"add_versions", add_versions, METHOD_VARARGS, NULL},
     {"use_blas", use_blas, METHOD_VARARGS, NULL},
     {"set_prepare", set_prepare, METHOD_VARARGS, NULL},
+    {"set_entry", set_entry, METHOD_VARARGS, NULL},
+    {"set_way", set_way, METHOD_VARARGS, NULL},
+    {"entry_calls", entry_calls, METHOD_VARARGS, NULL},
+    {"plain_addresses", plain_addresses, METHOD_NOARGS, NULL},
     {"put_address", put_address, METHOD_VARARGS, NULL},
     {"sort_loops", sort_loops, METHOD_NOARGS, NULL},
     {"weft_change_list", change_list, METHOD_VARARGS, NULL},

@@ -1,0 +1,93 @@
+"""Functions of plain Python to be built.  In: functions and methods whose hints say all types; out: their C.
+
+The compiler of plain Python learns types from samples of arguments, which are made of hints (`hint_samples`). A version
+whose integers may leave 64 bits gets a second one behind it that expects this everywhere.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import itertools
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from weft.errors import Unsupported
+from weft.hosts.hint_samples import NoSample, Samples
+from weft.plain import choice
+from weft.plain.compiling import Front, front
+from weft.records import dataclass
+
+#: Versions of one function.
+_MOST: Final = 8
+_VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True)
+class PlainFunction:
+    """A function with versions as plain Python; `place` is where the module has it. `timed`: it runs as Python again
+    where that is faster."""
+
+    place: str
+    timed: bool
+    plain: types.FunctionType
+    versions: tuple[Front, ...]
+
+
+def samples(plain: types.FunctionType, known: Mapping[str, Any], receiver: type | None = None) -> list[list[Any]]:
+    """Samples of each parameter by its hint; NoSample if a hint is missing or says too little."""
+    found: list[list[Any]] = []
+    try:
+        hints = inspect.get_annotations(plain, eval_str=True)
+    except Exception as problem:
+        raise NoSample(f"its hints cannot be read ({problem})") from problem
+    made = Samples(known)
+    for at, (name, parameter) in enumerate(inspect.signature(plain).parameters.items()):
+        if parameter.kind in _VARIADIC:
+            raise NoSample(f"its parameter {parameter}")
+        if at == 0 and receiver is not None:
+            found.append(made.of(receiver))
+        elif name in hints:
+            found.append(made.of(hints[name]))
+        else:
+            raise NoSample("its parameters have no complete hints")
+    return found
+
+
+def goes_first(plain: types.FunctionType, tree: Any, found: Sequence[Sequence[Any]]) -> bool:
+    """Whether such calls are plain Python under `weft.jit`, too, before the compiler of arrays is asked."""
+    values = tuple(each[0] for each in found)
+    if choice.uses_foreign(plain, values) or choice.uses_arrays(plain, values):
+        return False
+    return choice.is_plain(plain, tree, values)
+
+
+def made(place: str, plain: types.FunctionType, found: Sequence[Sequence[Any]], timed: bool) -> PlainFunction:
+    """The versions of a function; `Unsupported` if there is none."""
+    values = tuple(each[0] for each in found)
+    if choice.uses_foreign(plain, values):
+        raise Unsupported(_span(plain), "it names what only the compiler of arrays knows")
+    # Each function, and each member of an enumeration, is a type of its own: it is compiled in.
+    apart = [[[value] for value in each] if _are_constants(each) else [each] for each in found]
+    versions: list[Front] = []
+    refused: Unsupported | None = None
+    for chosen in itertools.islice(itertools.product(*apart), _MOST):
+        try:
+            versions.append(front(plain, chosen))
+        except Unsupported as problem:
+            refused = refused or problem
+    if refused is not None and not versions:
+        raise refused
+    return PlainFunction(place, timed, plain, tuple(versions))
+
+
+def _are_constants(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, (types.FunctionType, enum.Enum)) for value in values)
+
+
+def _span(plain: types.FunctionType) -> Any:
+    from weft.errors import Span
+
+    code = plain.__code__
+    return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
