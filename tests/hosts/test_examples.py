@@ -98,6 +98,37 @@ def test_cpp(heat: Path, module: Any, tmp_path: Path) -> None:
     assert told[4] == "integral 4.0000"
 
 
+SPANS = """
+#include "heat.hpp"
+#include <iostream>
+static_assert(!std::is_constructible_v<weft::span<double, 1>, std::vector<double>>, "a temporary is not written");
+int main()
+{
+    const std::vector<double> held(12, 1.0);
+    const std::array<std::int64_t, 2> tried[] = {{{3, 4}}, {{3, 5}}, {{-1, -1}}, {{1LL << 33, 1LL << 31}}, {{0, 7}}};
+    std::cout << heat::diffuse({std::vector<double>(12, 2.0), {3, 4}}, 0.1, 1)(1, 1);
+    for (auto extents : tried)
+        try {
+            heat::diffuse({held, extents}, 0.1, 1);
+            std::cout << " taken";
+        } catch (const std::invalid_argument &) {
+            std::cout << " refused";
+        } catch (const weft::error &problem) {
+            std::cout << " error";
+        }
+    std::cout << std::endl;
+}
+"""
+
+
+def test_spans_hold_what_their_container_has(heat: Path, tmp_path: Path) -> None:
+    """Of temporaries, too, if they are only read; extents for which there are too few elements never reach a kernel."""
+    (tmp_path / "spans.cpp").write_text(SPANS)
+    flags = ("-std=c++17", "-Wall", "-Wextra", "-Werror")
+    run(tool("g++", "c++"), *flags, "spans.cpp", *linked(heat), "-o", "spans", cwd=tmp_path)
+    assert run("./spans", cwd=tmp_path) == "2 taken refused refused refused taken\n"
+
+
 def test_fortran(heat: Path, module: Any, tmp_path: Path) -> None:
     compiler = tool("gfortran")
     sources = (heat / "include" / "heat.f90", EXAMPLES / "heat_main.f90")

@@ -63,13 +63,17 @@ public:
     {
     }
     template <class Container, class = sized<Container>>
-    span(Container &held, indices extents) : span(held.data(), extents)
+    span(Container &held, indices extents) : span(held.data(), within(held.size(), extents))
     {
-        std::size_t needed = 1;
-        for (std::int64_t extent : extents)
-            needed *= static_cast<std::size_t>(extent);
-        if (needed > held.size())
-            throw std::invalid_argument("the container has fewer elements than these extents");
+    }
+    /* A temporary may be an argument that is only read: it lives as long as the call. */
+    template <class Container, class = sized<const Container>, class = std::enable_if_t<std::is_const_v<T>, Container>>
+    span(const Container &held) : span(held.data(), whole(held.size()))
+    {
+    }
+    template <class Container, class = sized<const Container>, class = std::enable_if_t<std::is_const_v<T>, Container>>
+    span(const Container &held, indices extents) : span(held.data(), within(held.size(), extents))
+    {
     }
     template <class U, class = std::enable_if_t<std::is_same_v<const U, T>>>
     span(const span<U, Rank> &other) : data_(other.data()), extent_(other.extents()), stride_(other.strides())
@@ -94,6 +98,20 @@ private:
     {
         static_assert(Rank == 1, "an array of several axes needs extents");
         return {static_cast<std::int64_t>(size)};
+    }
+    /* The extents, if so many elements suffice for them. */
+    static indices within(std::size_t size, indices extents)
+    {
+        std::size_t left = size;
+        bool fits = true, is_empty = false;
+        for (std::int64_t extent : extents) {
+            is_empty = is_empty || extent == 0;
+            fits = fits && extent >= 0 && (extent == 0 || left >= static_cast<std::size_t>(extent));
+            left = extent > 0 ? left / static_cast<std::size_t>(extent) : left;
+        }
+        if (!fits && !is_empty)
+            throw std::invalid_argument("the container has fewer elements than these extents");
+        return extents;
     }
     T *data_;
     indices extent_, stride_{};
