@@ -21,7 +21,7 @@ import numpy as np
 from weft import pipeline
 from weft.analysis.scopes import written_params
 from weft.callbacks import inside, loading, ufuncs
-from weft.callbacks.shims import c_type
+from weft.callbacks.shims import CLEARED, c_type
 from weft.callbacks.signatures import Loop, dtype_of, loops_of, ranks_of
 from weft.callbacks.vectorize import address_of, narrowness, parameters_of
 from weft.codegen.binding import layout
@@ -165,6 +165,7 @@ def _unit(core: Core, dtypes: Sequence[DType], numbers: set[int], made: Sequence
         for at, k in enumerate(k for k in range(len(dtypes)) for _ in core.operands[k])
     ]
     return _UNIT.format(
+        cleared=CLEARED,
         prelude=PRELUDE,
         calls="\n".join(calls),
         count=len(dtypes),
@@ -225,7 +226,7 @@ void weft_loop(char **args, const i64 *dims, const i64 *steps, void *data) {{
     if (even && (weft_form_0(at, dims, inner) == 0 || weft_form_1(at, dims, inner) == 0)) continue;
     if (!weft_ask(at, dims, inner)) break;
   }}
-  feclearexcept(FE_ALL_EXCEPT);
+  {cleared}
 }}
 """
 
