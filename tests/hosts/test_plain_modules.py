@@ -32,6 +32,7 @@ from enum import Enum
 from typing import Callable, NamedTuple, Optional, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 import weft
 
@@ -180,6 +181,10 @@ def scaled(a: weft.f64[N], names: list[str]) -> dict[str, float]:
     return {name: float(b[i]) for i, name in enumerate(names)}
 
 
+def by_name(a: NDArray[np.float64], names: list[str]) -> dict[str, float]:
+    return {name: float(a[i, 0]) for i, name in enumerate(names)}
+
+
 def shown(a: weft.f64[N]):
     for i in range(a.shape[0]):
         print(a[i])
@@ -232,6 +237,7 @@ calls = {
     "tokens": [("ab 12 c",), ("",)],
     "drawn": [(3,)],
     "scaled": [(np.array([2.0, 1.0]), ["a", "b"]), (np.arange(6.0)[::-2], ["a"]), None, (np.arange(2), [])],
+    "by_name": [(np.ones((2, 3)), ["a", "b"]), None, (np.ones(2), ["a"])],
     "shown": [(np.arange(3.0),), (np.zeros(0),)],
     "grown": [({"a": [1]}, "b"), ({}, "a"), None, ({}, "bad")],
     "squares": [(5,), (0,)],

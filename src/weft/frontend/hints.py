@@ -207,12 +207,14 @@ def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             return None  # calls tell how many there are
-        hint = hints.get(name)
-        dtype = _array_hint(hint)
-        kind: Spec | None = spec_of_hint(hint)
-        if dtype is not None:
-            kind = ArraySpec(dtype, (False,) * rank_by_use(load(function).tree, name), Layout.C)
+        kind = array_by_use(function, name, hints.get(name)) or spec_of_hint(hints.get(name))
         if kind is None:
             return None
         found.append(kind)
     return found
+
+
+def array_by_use(function: Any, name: str, hint: Any) -> ArraySpec | None:
+    """The spec of a parameter `NDArray[dtype]`, with the rank that the function seems to expect; None of others."""
+    dtype = _array_hint(hint)
+    return None if dtype is None else ArraySpec(dtype, (False,) * rank_by_use(load(function).tree, name), Layout.C)

@@ -13,7 +13,10 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from weft.errors import Unsupported
+from weft.frontend.hints import array_by_use
 from weft.hosts.hint_samples import NoSample, Samples
 from weft.plain import choice
 from weft.plain.compiling import Front, front
@@ -48,6 +51,8 @@ def samples(plain: types.FunctionType, known: Mapping[str, Any], receiver: type 
             raise NoSample(f"its parameter {parameter}")
         if at == 0 and receiver is not None:
             found.append(made.of(receiver))
+        elif (array := array_by_use(plain, name, hints.get(name))) is not None:
+            found.append([np.zeros((2,) * array.rank, array.dtype.numpy)])
         elif name in hints:
             found.append(made.of(hints[name]))
         else:
