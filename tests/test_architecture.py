@@ -91,7 +91,7 @@ LAYERS: dict[str, set[str]] = {
     "folders": {"errors", "runtime.trusted"},
     "hosts": _OPEN
     | _MIDDLE
-    | {"pipeline", "targets", "compiled", "steering", "api", "folders", "parallel", "plain", "net"},
+    | {"pipeline", "targets", "compiled", "steering", "api", "folders", "parallel", "plain", "net", "trial"},
     "notebook": {"api", "errors"},
     "comparing": {"api"},
     "compat": _OPEN | {"api", "cli", "jitted", "parallel", "runtime", "warned"},

@@ -114,6 +114,20 @@ def test_some_in_c(name: str) -> None:
     check(emit(native.FORM), "loop_form", function, arguments)
 
 
+#: Their routines of LAPACK are NumPy's machine code.
+WITHOUT_C = {"cholesky2", "contour_integral"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in KERNELS if (name, "numpy_form") in CASES])
+def test_the_corpus_in_c(name: str) -> None:
+    emit, function, arguments = compiled_form(name, "numpy_form")
+    made = emit(native.FORM)
+    assert bool(made.skipped) == (name in WITHOUT_C)
+    if name not in WITHOUT_C:
+        check(made, "numpy_form", function, arguments)
+
+
 @pytest.mark.parametrize("name", ["hdiff", "gemm", "softmax"])
 def test_some_in_opencl(name: str) -> None:
     opencl_device()
