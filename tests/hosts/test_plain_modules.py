@@ -40,6 +40,7 @@ N = weft.symbol("N")
 LIMIT = 10
 PRICES = {"ore": 3, "salt": 5}
 COUNTER = [0]
+TOTAL = 0
 
 
 class Colour(Enum):
@@ -136,6 +137,12 @@ def worth(items: list[Item]) -> dict[str, float]:
 def price(name: str) -> int:
     COUNTER[0] += 1
     return PRICES.get(name, 0) + LIMIT
+
+
+def counted(by: int) -> int:
+    global TOTAL
+    TOTAL += by
+    return TOTAL
 
 
 def either(x: Union[int, str], y: float | None = None) -> str:
@@ -306,6 +313,11 @@ except ValueError as problem:
 assert vars(account) == {"owner": "a", "balance": 3.0, "log": ["+2.00"], "parent": None}
 """
     assert alone(folder, script) == "negative: -1.0\n"
+
+
+def test_globals_that_functions_assign_to(folder: Path) -> None:
+    script = "k.counted(2)\nk.TOTAL += 10\nprint(k.counted(3), k.TOTAL, k.counted.native_calls)\n"
+    assert alone(folder, script) == "15 15 2\n"
 
 
 def test_what_was_printed_before_an_exception_is_printed_once(folder: Path) -> None:

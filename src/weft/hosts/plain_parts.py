@@ -17,7 +17,7 @@ from weft.hosts.expressions import NotPortable, Values, fact_text
 from weft.naming import home_of
 from weft.plain import called
 from weft.plain.compiling import Front
-from weft.plain.kept import is_own
+from weft.plain.kept import UNNAMED, is_own
 from weft.plain.runtime import expanded, runtime_source
 from weft.runtime.descriptor import Fact
 
@@ -68,6 +68,10 @@ def _reference(value: Any, known: Values, facts: tuple[Fact, ...]) -> str:
         return f"bundled('weft.plain.called').quiet({callee}, {value.count}, {value.names!r})"
     if value is called.all_matches:
         return "bundled('weft.plain.called').all_matches"
+    if isinstance(value, types.ModuleType) and vars(value) is known.namespace:
+        return "module(ns['__name__'])"
+    if isinstance(value, type) and value in UNNAMED:
+        return f"module('types').{UNNAMED[value]}"
     if isinstance(value, enum.Enum):
         return f"{known.named(type(value))}[{value.name!r}]"
     if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType):

@@ -45,7 +45,7 @@ _HEAP_TYPE: Final = 1 << 9
 #: Versions with one key.
 _MOST: Final = 8
 #: Classes that their own module does not name.
-_UNNAMED: Final = {
+UNNAMED: Final = {
     getattr(types, name): name
     for name in ("ModuleType", "CellType", "FunctionType", "NoneType", "NotImplementedType", "EllipsisType")
 }
@@ -126,8 +126,8 @@ def _reference(value: Any, found: Found) -> list[Any]:
     name = getattr(value, "__name__", None)
     if isinstance(home, type) and isinstance(name, str) and vars(home).get(name) is value:
         return ["held", _reference(home, found), name]
-    if isinstance(value, type) and value in _UNNAMED:
-        return ["by name", "types", _UNNAMED[value]]
+    if isinstance(value, type) and value in UNNAMED:
+        return ["by name", "types", UNNAMED[value]]
     module, title = getattr(value, "__module__", None) or "builtins", getattr(value, "__qualname__", name)
     if isinstance(value, types.BuiltinFunctionType) and isinstance(value.__self__, types.ModuleType):
         module, title = value.__self__.__name__, value.__name__
