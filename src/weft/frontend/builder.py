@@ -65,7 +65,6 @@ from weft.frontend.mixed import MixedNumbers
 from weft.frontend.models.given import model_of
 from weft.frontend.nested import Nested, learn
 from weft.frontend.numbered import with_strings
-from weft.frontend.ordered_dicts import OrderedDicts
 from weft.frontend.recursion import (
     Entry,
     Fixed,
@@ -143,7 +142,6 @@ class Builder(
     Instances,
     SparseChains,
     Arguments,
-    OrderedDicts,
     Transposed,
     SpecialMethods,
     SparseObjects,

@@ -8,6 +8,7 @@ import functools
 import inspect
 import operator
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -207,7 +208,8 @@ class Calls(Building):
         if isinstance(thing, functools._lru_cache_wrapper):
             reason = f"a call of {reasons.title_of(thing)}, which keeps its results for all callers"
             raise self.unsupported(node, reason, "make it a nested function with @functools.cache")
-        raise self.unsupported(node, *reasons.no_native_form(thing))
+        refusal = self.unsupported(node, *reasons.no_native_form(thing))
+        raise reasons.left_to_plain(refusal) if thing is OrderedDict else refusal
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver

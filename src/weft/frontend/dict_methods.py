@@ -140,8 +140,6 @@ def dict_comparison(builder: Building, name: str, left: Dict, right: Dict, node:
         if name in ("eq", "ne"):
             return Scalar(Const(name == "ne", PYBOOL))
         raise builder.unsupported(node, "this comparison", left=left, right=right)
-    if left.movable and right.movable:
-        raise builder.unsupported(node, "a comparison of two OrderedDicts", "compare their items")
     if name in ("eq", "ne"):
         if left.counts or right.counts:
             raise builder.unsupported(node, "a comparison of Counters", "compare their entries", left=left)
@@ -219,7 +217,7 @@ def dict_operation(builder: Building, op: str, left: Dict, right: Dict, node: as
 
         builder.calling = node
         return builder.expand(OPERATORS[op], {"left": left, "right": right}) if op in OPERATORS else None
-    plain = not any(one.is_set or one.counts or one.movable for one in (left, right))
+    plain = not any(one.is_set or one.counts for one in (left, right))
     if op != "bitor" or not plain or left.default is not None or right.default is not None:
         return None
     made = copied_dict(builder, left, node)

@@ -114,8 +114,6 @@ def held(value: Value) -> Held | None:
     memory = _memory(value)
     if memory is None or memory.row is not None or memory.shared is not None:
         return None
-    if isinstance(value, Dict) and value.movable:
-        return None
     if isinstance(value, Dict):
         parts = (value.key, value.item)
         made = Held(value.item, value.key, False, value.is_set, value.counts, value.default, bool(memory.spare), value)

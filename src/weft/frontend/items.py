@@ -55,8 +55,6 @@ def layout_of(value: Value) -> ItemType | None:
         return None if None in parts or not parts else with_name(parts, value.named)
     if isinstance(value, Dict):
         default = value.default
-        if value.movable:
-            return None
         if isinstance(default, (Closure, PythonFunction)):
             return None  # what it refers to is known where the dict is made only
         return DictOf(value.key, value.item, value.is_set, default, value.counts, value.place)

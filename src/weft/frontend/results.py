@@ -379,16 +379,12 @@ def _out_dict(builder: Building, value: Dict, node: ast.AST) -> Out:
         if value.default is not None:
             raise builder.unsupported(node, "the return of an empty defaultdict", "return None instead")
         kind = "set" if value.is_set else "dict"
-        if value.movable:
-            return TupleOut((), named="collections:OrderedDict")
         return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
     _need_names(builder, [*classes_in(value.key), *classes_in(value.item)], node)
     templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
     if value.is_set:
         keep_result_order(builder, value)
     columns = as_either([value.key, value.item], entry_columns(builder, value))
-    if value.movable:
-        return _out_container(builder, "ordered_of", templates, columns, node)
     if value.counts:
         return _out_container(builder, "counter_of", templates, columns, node)
     if value.default is not None:

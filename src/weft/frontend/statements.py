@@ -125,7 +125,7 @@ class Statements(Building):
 
     def _exec_functiondef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
-            raise self.unsupported(node, "a decorated nested function")
+            raise reasons.left_to_plain(self.unsupported(node, "a decorated nested function"))
         for name in nonlocals([node]) & set(self.scope.slots):
             if name not in self.scope.values or name in self.scope.unbound:
                 raise self.unsupported(node, f"{name} has no value where a function that assigns to it is defined")

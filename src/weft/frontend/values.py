@@ -328,7 +328,6 @@ class Dict:
     default: Scalar | Tuple | Object | Closure | PythonFunction | None
     place: tuple[int, str] = field(compare=False)
     counts: bool = False  # a Counter: what is missing counts as 0
-    movable: bool = False  # an OrderedDict, whose entries may change places
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class WholeDicts(Building):
 
     def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
         """name = value, where it is a dict already: it takes over the other's entries."""
-        same_kind = (current.is_set, current.counts, current.movable) == (value.is_set, value.counts, value.movable)
+        same_kind = (current.is_set, current.counts) == (value.is_set, value.counts)
         if not same_kind or current.default != value.default:
             raise apart(self, slot.branch, changes_kind(self, name, current, value))
         if current.table is None or value.table is None:

@@ -42,8 +42,8 @@ from weft.ir.walk import walk
 from weft.records import dataclass
 
 _CONTAINERS, _TEXTS, _NESTED = "weft.runtime.containers:", "weft.runtime.texts:", "weft.runtime.nested:"
-_DICTS = {"dict_of", "counter_of", "ordered_of", "defaultdict_of"}
-_EMPTY = {"builtins:dict": "dict", "collections:Counter": "dict", "collections:OrderedDict": "dict"}
+_DICTS = {"dict_of", "counter_of", "defaultdict_of"}
+_EMPTY = {"builtins:dict": "dict", "collections:Counter": "dict"}
 _LETTERS = {"i": "int", "f": "float", "b": "bool"}
 _REMEDY = "return arrays, numbers, strings, lists of numbers or strings, or dicts of these"
 

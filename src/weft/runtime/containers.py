@@ -6,7 +6,7 @@ whether it is the other; a tuple for a tuple, with "=module|name" first for a na
 from __future__ import annotations
 
 import importlib
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
@@ -55,10 +55,6 @@ def dict_by_names(names: tuple[str, ...], *items: Any) -> dict[str, Any]:
 
 def counter_of(key: Template, value: Template, *columns: Column) -> Counter[Any]:
     return Counter(dict_of(key, value, *columns))
-
-
-def ordered_of(key: Template, value: Template, *columns: Column) -> OrderedDict[Any, Any]:
-    return OrderedDict(dict_of(key, value, *columns))
 
 
 def defaultdict_of(kind: str, key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
@@ -227,7 +223,7 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
 
 #: Those that make new objects and change nothing.
 MAKERS = frozenset(
-    {list_of, deque_of, dict_of, dict_by_names, counter_of, ordered_of, defaultdict_of, one_of, set_of}
+    {list_of, deque_of, dict_of, dict_by_names, counter_of, defaultdict_of, one_of, set_of}
     | {sparse_of, sparse_banded, sparse_coordinates, sparse_diagonal, matrix_of}
     | {texts.text_of, texts.bytes_of, texts.bytearray_of, texts.member_of, texts.taken}
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import replace
 
 import numpy as np
@@ -96,13 +96,6 @@ def _dict(call: Bound) -> Value:
         with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
             put(run.item(at))
     return made
-
-
-@native(OrderedDict, parameters="mapping")
-def _ordered(call: Bound) -> Value:
-    made = _dict(call)
-    assert isinstance(made, Dict)
-    return replace(made, movable=True)
 
 
 @native(Counter, parameters="iterable")

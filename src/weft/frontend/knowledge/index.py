@@ -24,8 +24,7 @@ MODULES: dict[str, str] = {
     "containers": (
         "_bisect.bisect_left _bisect.bisect_right _bisect.insort_left _bisect.insort_right _heapq.heapify "
         "_heapq.heappop _heapq.heappush _heapq.heappushpop _heapq.heapreplace builtins.dict builtins.set "
-        "collections.Counter collections.OrderedDict collections.defaultdict collections.deque heapq.nlargest "
-        "heapq.nsmallest"
+        "collections.Counter collections.defaultdict collections.deque heapq.nlargest heapq.nsmallest"
     ),
     "counting": "numpy.bincount numpy.histogram numpy.histogram2d numpy.histogram_bin_edges",
     "creation": (
