@@ -44,7 +44,7 @@ class Read:
 
     kind: Kind
     owner: Any
-    name: str
+    name: Any  # a string, but of a dict that is no namespace
     value: Any
     present: bool = True
 
@@ -53,7 +53,7 @@ class Recorder:
     """The reads of one build, each once, in order."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int, str], Read] = {}
+        self._found: dict[tuple[str, int, Any], Read] = {}
 
     def note(self, read: Read) -> None:
         self._found.setdefault((read.kind, id(read.owner), read.name), read)
@@ -77,7 +77,7 @@ def recording() -> Iterator[Recorder]:
         _state.recorder = before
 
 
-def _note(kind: Kind, owner: Any, name: str, value: Any) -> Any:
+def _note(kind: Kind, owner: Any, name: Any, value: Any) -> Any:
     recorder: Recorder | None = getattr(_state, "recorder", None)
     if recorder is not None:
         present = value is not ABSENT
@@ -100,6 +100,11 @@ def entry(namespace: dict[str, Any], name: str) -> Any:
     """namespace[name], or ABSENT"""
     value = namespace.get(name, ABSENT)
     return value if _is_own(namespace) else _note("entry", namespace, name, value)
+
+
+def item(table: dict[Any, Any], key: Any) -> Any:
+    """table[key] of a dict that is no namespace, or ABSENT"""
+    return _note("entry", table, key, table.get(key, ABSENT))
 
 
 def free_name(namespace: dict[str, Any], name: str) -> Any:

@@ -10,7 +10,7 @@ from weft.frontend import reads
 from weft.plain import calls
 from weft.plain.frame import Frame, Value
 from weft.plain.types import Head, representation
-from weft.plain.unit import ClassInfo, Namespace, is_constant
+from weft.plain.unit import ClassInfo, Namespace, attributes_of, is_constant
 
 #: Object slots begin behind the word that says which are set.
 _FIRST_SLOT: Final = 1
@@ -163,8 +163,9 @@ def _read_object(cx: Frame, owner: Value, name: str) -> Value | None:
         return python_value(cx, found.__func__)
     if isinstance(found, classmethod):
         raise cx.refuse(f"the class method `{info.cls.__name__}.{name}` as a value", "call it where it is named")
-    if _is_descriptor(found):
-        raise cx.refuse(f"`{info.cls.__name__}.{name}` is a descriptor of class {type(found).__name__}")
+    if is_descriptor(found):
+        get = _of_descriptor(cx, info, name, found, "__get__")
+        return calls.call_function(cx, get, [python_value(cx, found), owner, python_value(cx, info.cls)])
     shared = class_variable(cx, info.cls, name)
     if shared is not None:
         if name in info.attributes:
@@ -184,8 +185,24 @@ def class_variable(cx: Frame, cls: type, name: str) -> Namespace | None:
     return None
 
 
-def _is_descriptor(found: Any) -> bool:
+def is_descriptor(found: Any) -> bool:
     return hasattr(type(found), "__get__") and not is_constant(found)
+
+
+def _of_descriptor(cx: Frame, info: ClassInfo, name: str, found: Any, special: str) -> python_types.FunctionType:
+    """What a class of the program's has for `__get__` or `__set__` of an object in another class, under a name."""
+    function = reads.lookup(type(found), special)
+    own = not hasattr(type(found), "__set__") and name in info.attributes
+    if not isinstance(function, python_types.FunctionType) or own or type(found).__module__ in _LIBRARY:
+        raise cx.refuse(f"`{info.cls.__name__}.{name}` is a descriptor of class {type(found).__name__}")
+    for _, kept in attributes_of(found):  # setattr(owner, self.name, value) may make an attribute
+        if isinstance(kept, str) and kept.isidentifier() and reads.lookup(info.cls, kept) is reads.ABSENT:
+            info.attribute(cx.unit.lattice, kept)
+    return function
+
+
+#: Where descriptors know more than their attributes tell: locks, what they keep in the object's own dict.
+_LIBRARY: Final = ("functools", "enum", "types", "dataclasses", "typing", "weakref")
 
 
 def read_slot(
@@ -234,6 +251,8 @@ def assign(cx: Frame, owner: Value, name: str, new: Value) -> None:
 
 
 def _assign(cx: Frame, owner: Value, name: str, new: Value) -> Value | None:
+    from weft.plain.expressions import python_value
+
     head = owner.head()
     if head.kind == "none":
         cx.raises("WP_ATTRIBUTE_ERROR")
@@ -262,8 +281,12 @@ def _assign(cx: Frame, owner: Value, name: str, new: Value) -> Value | None:
         or isinstance(found, python_types.MemberDescriptorType)
         or not hasattr(type(found), "__set__")
     )
-    if not plain or (info.is_exception and (name in _OF_EXCEPTIONS or info.cls.__module__ == "builtins")):
+    if info.is_exception and (name in _OF_EXCEPTIONS or info.cls.__module__ == "builtins"):
         raise cx.refuse(f"a store into `{info.cls.__name__}.{name}`")
+    if not plain:
+        put = _of_descriptor(cx, info, name, found, "__set__")
+        calls.call_function(cx, put, [python_value(cx, found), owner, new])
+        return cx.none
     if _is_frozen(info.cls):
         cx.deoptimise("a store into a frozen object")
         return cx.none
@@ -317,6 +340,8 @@ def delete(cx: Frame, owner: Value, name: str) -> None:
         if isinstance(found, property) or _is_frozen(info.cls):
             cx.deoptimise("`del` of an attribute that stays")
             return cx.none
+        if is_descriptor(found) and not isinstance(found, python_types.MemberDescriptorType):
+            raise cx.refuse(f"`del` of `{info.cls.__name__}.{name}`, a descriptor of class {type(found).__name__}")
         read_slot(cx, o, info, name, None)
         cx.written(info.head)
         if cx.emitting and name in info.attributes:

@@ -28,8 +28,10 @@ def _nothing() -> Iterator[None]:
     yield
 
 
-#: The code of all functions that `contextlib.contextmanager` has made.
+#: The code of all functions that `contextlib.contextmanager` has made, and `functools.singledispatch`.
 _MANAGER_CODE = _nothing.__code__
+_DISPATCHING: Any = functools.singledispatch(print)
+_DISPATCHING_CODE = _DISPATCHING.__code__
 
 
 def call(cx: Frame, e: ast.Call) -> Value:
@@ -130,6 +132,8 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
             from weft.plain.models.contexts import Managed
 
             return construct(cx, Managed, [call_function(cx, inner, arguments, keywords)], {})
+        if callee.__code__ is _DISPATCHING_CODE:
+            return _dispatched(cx, callee, arguments, keywords)
         return call_function(cx, callee, arguments, keywords)
     plain = getattr(callee, "py_func", None)
     if isinstance(plain, python_types.FunctionType) and home_of(type(callee)).startswith("weft"):
@@ -143,6 +147,31 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
     if isinstance(callee, (functools.partial, *callables.GETTERS)):
         return callables.called(cx, callee, arguments, keywords)
     raise cx.refuse(f"a call of `{getattr(callee, '__qualname__', callee)}`")
+
+
+def _dispatched(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywords) -> Value | None:
+    """A call of what `functools.singledispatch` has made: the class of the first argument decides, by its bases."""
+    from weft.plain.builtin import class_of
+
+    dispatch = callee.dispatch
+    cells = dict(zip(dispatch.__code__.co_freevars, dispatch.__closure__))
+    registry = cells["registry"].cell_contents
+    if not arguments or not isinstance(arguments[0], Value) or any(map(_is_abstract, registry)):
+        raise cx.refuse(f"a call of `{callee.__name__}`, which dispatches by an abstract class or without an argument")
+
+    def one(first: Value) -> Value | None:
+        cls = class_of(first.head())
+        for base in getattr(cls, "__mro__", ()):
+            found = reads.item(registry, base)
+            if found is not reads.ABSENT:
+                return call_constant(cx, found, [first, *arguments[1:]], keywords)
+        raise cx.refuse(f"a call of `{callee.__name__}` for a value of type {first.head()!r}")
+
+    return cx.cases([arguments[0]], one, "dispatch")
+
+
+def _is_abstract(cls: type) -> bool:
+    return hasattr(cls, "__abstractmethods__")
 
 
 # --- methods ----------------------------------------

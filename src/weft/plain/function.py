@@ -88,7 +88,8 @@ def conditions(facts: tuple[Fact, ...]) -> tuple[dict[str, Any], str]:
     for fact in facts:
         value = named(fact.value) if fact.present else "ABSENT"
         if fact.kind == "entry":
-            tests.append(f"{named(fact.owner.get)}({fact.name!r}, ABSENT) is {value}")
+            key = repr(fact.name) if isinstance(fact.name, str) else named(fact.name)
+            tests.append(f"{named(fact.owner.get)}({key}, ABSENT) is {value}")
         elif fact.kind == "code":
             tests.append(f"({named(fact.owner)}.__code__ is {named(fact.owner.__code__)} or holds({named(fact)}))")
         elif fact.kind == "defaults":

@@ -123,6 +123,8 @@ def portable(
     come to the code as arguments (`passed`, by identity) only the class is compared: the code looks at the rest."""
     found, written, home = found or Found(function), [], getattr(function, "__module__", None)
     for place, fact in enumerate(facts):
+        if not isinstance(fact.name, str):
+            raise NotPortable
         value = at_home(_told(fact.value, passed) if fact.present else ["absent"], home)
         written.append([fact.kind, found.reference(fact.owner), fact.name, value])
         if fact.present:

@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
+from weft.plain import attributes
 from weft.plain.builtin import called_back, native
 from weft.plain.frame import Frame, Value
 from weft.plain.types import representation
@@ -126,12 +127,14 @@ def _calls_variables(cx: Frame) -> bool:
 
 
 def _is_left(owner: Value, name: str, calls_variables: bool, tells_absence: bool) -> bool:
-    """Whether Python looks for this attribute: for methods where none is called, and for properties where an
-    AttributeError of theirs would be an answer."""
+    """Whether Python looks for this attribute: for methods where none is called, for descriptors, and for properties
+    where an AttributeError of theirs would be an answer."""
     found = inspect.getattr_static(owner.head().key[1].cls, name, None)
     if isinstance(found, property):
         return tells_absence
-    return isinstance(found, (types.FunctionType, classmethod, staticmethod)) and not calls_variables
+    if isinstance(found, (types.FunctionType, classmethod, staticmethod)):
+        return not calls_variables
+    return attributes.is_descriptor(found) and not isinstance(found, types.MemberDescriptorType)
 
 
 @native(hasattr)
