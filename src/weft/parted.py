@@ -85,10 +85,11 @@ def split(whole: Any, line: int, always: bool = False) -> None:
 
 
 def _region(whole: Any, tree: ast.FunctionDef, source: Source) -> Any:
-    from weft.frontend.source import Source
+    from weft.frontend.source import Source, keep
 
     steps.enter("region")
     function = function_from(tree, source, None, {}, whole._home)
+    keep(function.__code__, tree)
     made = type(whole)(function, whole.options)
     made._is_region, made._home = True, whole._home
     made._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})

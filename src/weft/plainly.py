@@ -22,13 +22,15 @@ MAX_FAILURES = 4
 _FIRST = "first"
 
 
-def may_take(function: Any, values: tuple[Any, ...]) -> bool:
-    """Whether a function may be plain Python: nothing was asked of the compiler of arrays."""
+def may_take(function: Any, values: tuple[Any, ...], by_plain: bool = False) -> bool:
+    """Whether a function may be plain Python: nothing was asked of the compiler of arrays. A region is that compiler's,
+    but for what the other one alone has a form of (`by_plain`)."""
     from weft.plain import choice
 
     options, stress = function.options, function.options.stress
     asked = options.backend == "python" or stress.general or function.transforms()
-    if asked or function._is_region or function.signature.variadic or os.environ.get("WEFT_PLAIN", "1") == "0":
+    is_other = function._is_region and function._native is None and not by_plain
+    if asked or is_other or function.signature.variadic or os.environ.get("WEFT_PLAIN", "1") == "0":
         return False
     return not choice.uses_foreign(function.py_func, values)
 
@@ -80,7 +82,7 @@ def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) 
     if beside and not problem.by_plain and choice.uses_arrays(function.py_func, values):
         if choice.has_loops_beside(function._load().tree, problem.span.line):
             return False
-    if takes(function, values):
+    if takes(function, values, by_plain=problem.by_plain):
         return True
     _join(function, problem, function._refused_plainly, choice.holds_containers(values))
     return False
@@ -90,6 +92,11 @@ def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_p
     """Both compilers have refused: one reason and one remedy are told. With arguments that only the compiler of plain
     Python takes (`only_plainly`) what it says counts; elsewhere it knows better than "a `with` block"."""
     if other is None or lacks_compiler(other.reason):
+        return
+    if problem.by_plain and other.span.file == problem.span.file:  # without that statement it takes what is around it
+        problem.span = other.span
+        problem.amend(other.reason, other.remedy)
+        function._refused.pop("plain", None)
         return
     # Inside a library, which nobody can change, or at no line.
     if other.span.file != problem.span.file or other.span.line <= function._place().line:
@@ -103,13 +110,15 @@ def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_p
         problem.amend(problem.reason, f"change line {other.span.line} ({other.reason}): the rest could then be native")
 
 
-def takes(function: Any, values: tuple[Any, ...], way: str = "") -> bool:
+def takes(function: Any, values: tuple[Any, ...], way: str = "", by_plain: bool = False) -> bool:
     """Have a function compiled as plain Python for these arguments; False if that cannot be. Versions are kept on disk
     by the `way` that leads to them: it is the same for the same types."""
     from weft.plain import choice
     from weft.runtime.progress import telling
 
-    if function._plain_failures >= MAX_FAILURES or not may_take(function, values) or _is_bulk(function, values):
+    if function._plain_failures >= MAX_FAILURES or not may_take(function, values, by_plain):
+        return False
+    if _is_bulk(function, values):
         return False
     native = function._native or _native(function, way)
     try:

@@ -1,4 +1,5 @@
-"""Functions over arrays that also keep objects in containers, or run through sets: one compiler takes all of each."""
+"""Functions over arrays that also keep objects in containers, or run through sets: one compiler takes all of each, or
+of each region beside what stays Python."""
 
 from __future__ import annotations
 
@@ -102,3 +103,45 @@ def test_a_second_process_goes_the_same_way(tmp_path, private_cache, subprocess_
     for _ in range(2):
         done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
         assert done.stdout == "0 True\n0 True\n", done.stdout + done.stderr
+
+
+def apart_from_a_library(masses):
+    scale = len(np.frompyfunc(abs, 1, 1)(masses[:3]))
+    cells = []
+    for i in range(len(masses)):
+        cells.append(Body(masses[i], i * scale, 0.0))
+    total = 0.0
+    for cell in cells:
+        total += cell.mass * cell.x
+    return total, cells[:2]
+
+
+def between_two_libraries(labels):
+    scale = len(np.frompyfunc(abs, 1, 1)(labels[:3]))
+    found = set()
+    for i in range(len(labels)):
+        found.add(int(labels[i]) * scale)
+    total = 0
+    for label in found:
+        total = total * 3 + label
+    scale += len(np.frompyfunc(abs, 1, 1)(labels[:4]))
+    for i in range(len(labels)):
+        total += int(labels[i]) * scale
+    return total, len(found)
+
+
+def taken_by_plain(compiled):
+    """The regions, at any depth, that the compiler of plain Python has taken, and what they did natively."""
+    for region in compiled._regions:
+        if region._native is not None:
+            yield sum(version.calls for version in region._native.versions)
+        yield from taken_by_plain(region)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("function", [apart_from_a_library, between_two_libraries])
+def test_what_is_around_a_statement_that_stays_python_goes_there_too(function):
+    compiled = weft.jit(fallback="silent")(function)
+    dtype = float if function is apart_from_a_library else int
+    same_as_plain(compiled, function, lambda: (np.array([3, 1, 99, 2, 3, 1, 1024], dtype),), calls=3)
+    assert list(taken_by_plain(compiled)) == [3]
