@@ -205,6 +205,43 @@ def ragged(a, sizes):
     return out
 
 
+def collatz(a):
+    """A choice that must not become a jump."""
+    out = np.zeros_like(a)
+    for k in range(a.size):
+        n = int(a[k])
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            out[k] += 1
+    return out
+
+
+def powers_of_two(n):
+    """Exact integers of Python's: each step is tested."""
+    s = 1
+    for i in range(n):
+        s = s * 2
+    return s - 1
+
+
+def quotients(a, b):
+    """Quotients of integers beyond 53 bits, each rounded once."""
+    out = np.zeros(a.size)
+    for i in range(a.size):
+        out[i] = int(a[i]) / int(b[i])
+    return out
+
+
+def narrow_rows(a):
+    """Rows shorter than a group is wide."""
+    b = np.empty((a.shape[0], a.shape[1], 3))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(3):
+                b[i, j, k] = a[i, j] * k
+    return b, a[:, :1] * 2
+
+
 PROGRAMS: tuple[Program, ...] = (
     (elementwise, lambda: (_random(37, 130), _random(37, 130))),
     (elementwise, lambda: (_random(0, 5), _random(0, 5))),
@@ -240,4 +277,8 @@ PROGRAMS: tuple[Program, ...] = (
     (class_means, lambda: (_random(40, 3), np.arange(40) * 7 % 4, _random(5, 3))),
     (prefix_products, lambda: (_random(70),)),
     (ragged, lambda: (_random(10, 12), np.arange(10))),
+    (collatz, lambda: (np.arange(1, 90),)),
+    (powers_of_two, lambda: (62,)),
+    (quotients, lambda: (np.arange(2**62 - 40, 2**62), np.arange(2**60, 2**60 - 40, -1) // 3 ** np.arange(40) + 1)),
+    (narrow_rows, lambda: (_random(150, 70),)),
 )

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.device import emulation, programs, programs_complex
+from weft.codegen import c_helpers, c_ops
+from weft.device.dialect import CUDA, OPENCL
+from weft.ir.types import DType
 
 PROGRAMS = (*programs.PROGRAMS, *programs_complex.PROGRAMS)
 
@@ -43,6 +48,47 @@ def test_stencils_go_through_local_memory():
     assert [kernel.mapping.value for kernel in whole] == ["groups"] and "k_barrier()" in whole[0].body
     there, _ = emulation.planned(programs.jacobi, (np.ones((40, 70)), np.ones((40, 70)), 3), barriers=False)
     assert not any(kernel.local_bytes for kernel in there.kernels)
+
+
+def all_helpers(dialect: Any) -> str:
+    """Every helper function of generated C, for every type, as a dialect has it."""
+    used = c_ops.Used(pairs=True)
+    for name in c_helpers.HELPERS:
+        for dtype in DType:
+            if not name.endswith("_checked") or dtype is DType.I64:
+                try:
+                    used.helper(name, dtype)
+                except KeyError:
+                    continue  # it has none for this type
+    return dialect.unit("\n".join((*used.helpers.values(), *used.texts)), ())
+
+
+def test_every_helper_is_opencl():
+    """Names of C that are words of OpenCL, functions that it lacks: a kernel would not build."""
+    cl = pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+    from weft.device import opencl
+
+    if not opencl.devices():
+        pytest.skip("there is no OpenCL device")
+    text = all_helpers(OPENCL)
+    assert text.count("static inline") > 200
+    kernel = "__kernel void k(__global i64 *a) { a[0] = 1; }"
+    cl.Program(opencl.current().context, f"{OPENCL.double}{text}\n{kernel}").build()
+
+
+def _compiled(source: Path, flags: tuple[str, ...] = ()) -> None:
+    for device in ("sm_80", "sm_90"):
+        out = str(source.with_suffix(f".{device}"))
+        command = [str(NVCC), f"-arch={device}", "-cubin", "-Werror", "all-warnings", *flags, "-o", out]
+        done = subprocess.run([*command, str(source)], capture_output=True, text=True)
+        assert done.returncode == 0, (done.stdout + done.stderr)[:3000]
+
+
+@pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
+def test_nvcc_takes_every_helper(tmp_path):
+    source = tmp_path / "helpers.cu"
+    source.write_text(CUDA.double + all_helpers(CUDA))
+    _compiled(source, ("-diag-suppress", "177"))  # nobody calls them
 
 
 @pytest.mark.skipif(NVCC is None, reason="there is no nvcc")

@@ -118,7 +118,7 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
     "moved": Helper(
         "i",
         """static inline i64 moved_$t(i64 c, i64 a, i64 b) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__CUDACC__)
   __asm__("test %1,%1\\n\\tcmovne %2,%0" : "+r"(b) : "r"(c), "r"(a) : "cc");
   return b;
 #else
@@ -133,10 +133,20 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
         """static double ratio_far_$t(i64 a, i64 b) {
   u64 x = a < 0 ? 0 - (u64)a : (u64)a, y = b < 0 ? 0 - (u64)b : (u64)b;
   if (!x || !y) return (double)a / (double)b;
+#if defined(__SIZEOF_INT128__) && !defined(__CUDACC__)
   int up = __builtin_clzll(x);
   unsigned __int128 wide = (unsigned __int128)(x << up) << 64, q = wide / y;
   q |= wide % y != 0;
   double r = (double)q * 0x1p-64 / (double)((u64)1 << up);
+#else
+  u64 q = x / y, rest = x % y, up = 0;
+  for (; !(q >> 62); up++) {
+    u64 bit = rest >= y - rest;
+    rest = bit ? rest - (y - rest) : rest + rest;
+    q = q + q + bit;
+  }
+  double r = __builtin_ldexp((double)(q | (rest != 0)), -(int)up);
+#endif
   return (a < 0) != (b < 0) ? -r : r;
 }
 static inline double ratio_$t($t a, $t b) {
@@ -186,12 +196,12 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
   return r;
 }""",
     ),
-    # factor * a + constant, if a is in [low, low + span]
+    # factor * a + term, if a is in [low, low + span]
     "line_checked": Helper(
         "i",
-        """static inline i64 line_checked_i64(i64 a, i64 factor, i64 constant, i64 low, u64 span, i64 *o) {
+        """static inline i64 line_checked_i64(i64 a, i64 factor, i64 term, i64 low, u64 span, i64 *o) {
   *o |= (u64)a - (u64)low > span;
-  return (i64)((u64)a * (u64)factor + (u64)constant);
+  return (i64)((u64)a * (u64)factor + (u64)term);
 }""",
     ),
     "neg_checked": Helper(
@@ -400,8 +410,8 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
     "unsigned": Helper(
         "f",
         """static inline u64 unsigned_$t($t x) {
-  const $t half = ($t)9223372036854775808.0;
-  return x >= half ? (u64)(i64)(x - half) ^ 9223372036854775808ULL : (u64)(i64)x;
+  const $t middle = ($t)9223372036854775808.0;
+  return x >= middle ? (u64)(i64)(x - middle) ^ 9223372036854775808ULL : (u64)(i64)x;
 }""",
     ),
     # A rounding that stays: gcc 12 takes (f64)(f32)x of two neighbours for x (its pass over vector constructors).
@@ -409,9 +419,9 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
         "f",
         """static inline f32 rounded_$t($t x) {
   f32 y = (f32)x;
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
   __asm__("" : "+x"(y));
-#elif defined(__GNUC__) && !defined(__clang__) && defined(__aarch64__)
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__aarch64__)
   __asm__("" : "+w"(y));
 #endif
   return y;

@@ -4,6 +4,7 @@ of a kernel, where memory is, how work-items know their number, and the names of
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from string import Template
@@ -15,6 +16,10 @@ from weft.records import dataclass
 LANES = 64
 #: Work-items of a group along the innermost and the next dimension of a rectangle of loops.
 TILE = (64, 4)
+#: Groups that a launch is to have at least, if fewer work-items make a group, but not fewer than `LEAST_ITEMS`.
+MANY_GROUPS, LEAST_ITEMS = 128, 64
+#: Neighbours that a device runs in step: they touch memory together.
+TOGETHER = 32
 #: Rows and columns of the block of a matrix product that one work-group computes, and terms in local memory at a time.
 BLOCK = (32, 64, 16)
 #: Work-items of such a group, along columns and rows.
@@ -29,7 +34,7 @@ _MATHS = tuple(
     """acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 fmod hypot lgamma log log10 log1p
     log2 nextafter pow remainder sin sinh tan tanh tgamma""".split()  # noqa: SIM905
 )
-_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "ldexp", "frexp")
+_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "ldexp", "frexp", "fma")
 
 #: Integer products that leave 64 bits, from the upper half of the product.
 _OVERFLOW = """
@@ -117,6 +122,9 @@ typedef uchar u8; typedef ushort u16; typedef uint u32; typedef ulong u64;
 typedef uchar b8; typedef float f32; typedef float2 c64;
 #define make_c64(re, im) ((float2)((f32)(re), (f32)(im)))
 #define weft_scalar_hypot hypot
+#define weft_scalar_hypotf hypotf
+#define weft_scalar_pow pow
+#define weft_scalar_powf powf
 #define __builtin_nan(s) as_double(0x7ff8000000000000UL)
 #define __builtin_nanf(s) as_float(0x7fc00000U)
 #define __builtin_inf() as_double(0x7ff0000000000000UL)
@@ -140,17 +148,22 @@ _CUDA_DOUBLE = """typedef double f64; typedef double2 c128;
 #define make_c128(re, im) make_double2((f64)(re), (f64)(im))
 """
 
-_CUDA_PRELUDE = """typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
+_CUDA_PRELUDE = """#pragma nv_diag_suppress 186  // helpers are templates: some compare unsigned numbers with 0
+typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
 typedef unsigned char b8; typedef float f32; typedef float2 c64;
 #define make_c64(re, im) make_float2((f32)(re), (f32)(im))
 #define weft_scalar_hypot hypot
+#define weft_scalar_hypotf hypotf
+#define weft_scalar_pow pow
+#define weft_scalar_powf powf
 #define __builtin_nan(s) __longlong_as_double(0x7ff8000000000000LL)
 #define __builtin_nanf(s) __int_as_float(0x7fc00000)
 #define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
 #define __builtin_inff() __int_as_float(0x7f800000)
 #define __builtin_isnan(x) ((x) != (x))
 #define __builtin_popcountll(x) __popcll((u64)(x))
+#define __builtin_memcpy memcpy
 #define k_item(d) ((i64)((d) == 0 ? blockIdx.x * (u64)blockDim.x + threadIdx.x \\
   : (d) == 1 ? blockIdx.y * (u64)blockDim.y + threadIdx.y : blockIdx.z * (u64)blockDim.z + threadIdx.z))
 #define k_group ((i64)blockIdx.x)
@@ -211,8 +224,41 @@ def launch_shape(kernel: Kernel, counts: Sequence[int]) -> tuple[tuple[int, ...]
         if kernel.item != (1, 1):
             *batch, rows, columns = counts
             return (-(-columns // kernel.item[1]), -(-rows // kernel.item[0]), *batch), (1,) * len(counts)
+        group = fitted(tuple(reversed(counts))) if is_fitted(kernel) else group
         return tuple(-(-count // size) * size for count, size in zip(reversed(counts), group)), group
     return (group[0] * (counts[0] if counts else 1),), group
+
+
+def is_fitted(kernel: Kernel) -> bool:
+    """Whether the sizes of a call decide about groups: the text of the kernel does not know their shape."""
+    return kernel.mapping is Mapping.ITEMS and kernel.item == (1, 1) and not kernel.local_bytes
+
+
+def fitted(counts: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a group for a rectangle of iterations, innermost dimension first: the one that costs least.
+
+    Work-items beyond the end of a loop cost as much as others.  So do those that run in step and are in several rows,
+    for each row: their elements are apart in memory, unless a group takes whole rows.
+    """
+    most = TILE[0] * TILE[1]
+    while most > LEAST_ITEMS and math.prod(counts) < MANY_GROUPS * most:
+        most //= 2
+    width, rows = counts[0], math.prod(counts[1:2])
+    shapes: list[tuple[int, int]] = []
+    for exponent in range(most.bit_length()):
+        across = 1 << exponent
+        shapes.append((across, min(most // across, 1 << (rows - 1).bit_length()) if len(counts) > 1 else 1))
+
+    def price(shape: tuple[int, int]) -> tuple[float, int]:
+        across, down = shape
+        started = max(-(-width // across) * across * (-(-rows // down) * down), int(1.05 * width * rows))
+        apart = 1.0 if across >= min(width, TOGETHER) else TOGETHER / across
+        # Groups of few work-items leave a device's units without work.
+        few = max(TOGETHER / (across * down), 1.0)
+        return started * apart * few, -across * down
+
+    best = min(shapes, key=price)
+    return best[: len(counts)] + (1,) * (len(counts) - 2)
 
 
 def group_shape(kernel: Kernel) -> tuple[int, ...]:
