@@ -25,7 +25,7 @@ from weft.frontend.specs import specs_of
 from weft.options import Options
 
 COMPILER = shutil.which("g++")
-_HEADER = Path(__file__).with_name("cuda_emulation.h")
+HEADER = Path(__file__).with_name("cuda_emulation.h")
 
 
 def planned(
@@ -62,7 +62,7 @@ class Emulated:
         if counted:
             kernels = re.sub(r"__shared__ (\w+) (\w+)", r"static k_counted<\1> \2", kernels)
             entries += '\nextern "C" long *k_of_counts() { return k_counts; }'
-        text = f'#include "{_HEADER}"\n{kernels}\n{entries}\n'
+        text = f'#include "{HEADER}"\n{kernels}\n{entries}\n'
         stem = folder / hashlib.sha256(text.encode()).hexdigest()[:16]
         stem.with_suffix(".cpp").write_text(text)
         flags = ["-O1", "-ffp-contract=off", "-shared", "-fPIC", "-w"]
@@ -81,6 +81,11 @@ class Emulated:
 
     def send(self, memory: Any, array: Any) -> None:
         memory[...] = array.reshape(-1)
+
+    begin = send
+
+    def settle(self) -> None:
+        pass
 
     def fetch(self, array: Any, memory: Any) -> None:
         array.reshape(-1)[...] = memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,29 @@ class Array:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("an array of the module becomes NumPy's by get() alone")
 
-    def get(self) -> Any:
-        return self._data.copy()
+    def get(self, out: Any = None) -> Any:
+        if out is None:
+            return self._data.copy()
+        assert (out.shape, out.dtype) == (self._data.shape, self._data.dtype) and out.flags.forc
+        out[...] = self._data
+        return out
+
+    def set(self, array: Any) -> None:
+        assert isinstance(array, np.ndarray) and array.flags.forc
+        assert (array.shape, array.dtype) == (self._data.shape, self._data.dtype)
+        self._data[...] = array
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return {**self._data.__array_interface__, "version": 3}
+
+    @property
+    def data(self) -> Any:
+        return types.SimpleNamespace(ptr=self._data.ctypes.data)
+
+    @property
+    def T(self) -> Any:
+        return Array(self._data.T)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._data, name)

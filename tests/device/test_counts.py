@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import weft
 from tests.device import emulation, programs
-from weft.device.dialect import BLOCK, LANES, TILE
+from weft.device.dialect import BLOCK, LANES, LEAST_ITEMS, TILE, fitted
 
-pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+cl = pytest.importorskip("pyopencl", reason="pyopencl is not installed")
 from weft.device import opencl  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not opencl.devices(), reason="there is no OpenCL device")
@@ -94,6 +96,53 @@ def test_a_histogram_moves_its_data_once():
     found = _counted(counts, index, 40)
     assert found.sent == index.nbytes and found.fetched <= 40 * 8 + 8
     assert found.launches <= 10
+
+
+@pytest.mark.parametrize("counts", ((1000000,), (3,), (300, 200), (3, 100000), (1, 1000), (33, 1000), (7, 5, 2)))
+def test_groups_fit_the_loops_that_they_run(counts):
+    group = fitted(counts)
+    items = math.prod(group)
+    assert len(group) == len(counts) and items <= 256 and items % 32 == 0
+    started = math.prod(-(-count // size) * size for count, size in zip(counts, group))
+    assert started <= max(2 * math.prod(counts), LEAST_ITEMS)
+    # A row as wide as what runs in step, or the whole of a row.
+    assert group[0] >= min(counts[0], 32)
+
+
+def two_halves(a, b):
+    """The second array is not needed by the loop in order over the first."""
+    x = np.zeros(a.size)
+    for i in range(1, a.size):
+        x[i] = x[i - 1] * 0.5 + a[i]
+    return x, b * 2 + 1
+
+
+def test_a_kernel_waits_for_its_own_arguments_alone(monkeypatch):
+    compiled = weft.jit(two_halves, target="opencl", fallback="error")
+    a, b = np.random.rand(30000), np.random.rand(30000)
+    compiled(a, b)
+    waits = []
+    plain = cl.enqueue_nd_range_kernel
+
+    def noted(*given, wait_for=None):
+        waits.append(len(wait_for or ()))
+        return plain(*given, wait_for=wait_for)
+
+    monkeypatch.setattr(cl, "enqueue_nd_range_kernel", noted)
+    for one, other in zip(compiled(a, b), two_halves(a, b)):
+        assert np.allclose(one, other)
+    assert max(waits) == 1 and sum(waits) == 2
+
+
+def test_arguments_may_change_as_soon_as_a_call_returns():
+    """Results stay on the device: nothing else would have waited for the transfer."""
+    compiled = weft.jit(lambda a, b: a + b, target="opencl", fallback="error")
+    there = weft.device.put(np.zeros(500_000))
+    for number in range(5):
+        a = np.full(500_000, float(number))
+        result = compiled(a, there)
+        a[:] = -1
+        assert np.all(result.get() == number)
 
 
 def azimint(data, radius, n):

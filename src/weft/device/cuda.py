@@ -80,6 +80,11 @@ class Cuda:
     def send(self, memory: Any, array: Any) -> None:
         memory.set(array.reshape(-1))
 
+    begin = send  # CuPy overlaps only what lies in pinned memory
+
+    def settle(self) -> None:
+        """All arguments are there."""
+
     def fetch(self, array: Any, memory: Any) -> None:
         memory[: array.size].get(out=array.reshape(-1))
 
@@ -101,8 +106,17 @@ class Cuda:
             if loan.written:
                 array.set(copy)
 
-    def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
+    def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> Any:
+        begin, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        begin.record()
         kernel(tuple(-(-count // size) for count, size in zip(total, group)), group, tuple(arguments))
+        end.record()
+
+        def seconds() -> float:
+            end.synchronize()
+            return float(self.cupy.cuda.get_elapsed_time(begin, end)) * 1e-3
+
+        return seconds
 
     def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any], Order] | None:
         """Memory, shape, dtype and order of an array of CuPy's, or of one that shows its memory to CUDA."""

@@ -35,6 +35,8 @@ class Device(Protocol):
     def clear(self, memory: Any) -> None: ...
     def copy(self, memory: Any) -> Any: ...
     def send(self, memory: Any, array: Array) -> None: ...
+    def begin(self, memory: Any, array: Array) -> None: ...
+    def settle(self) -> None: ...
     def fetch(self, array: Array, memory: Any) -> None: ...
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> Any:
         """A function that tells the seconds of the launch once it has ended, or None."""
@@ -49,6 +51,8 @@ class Counts:
     fetched: int = 0
     #: Launches of each kernel with what the device's clock tells of them, where it was asked.
     events: list[tuple[str, Any]] = field(default_factory=list)
+    #: The shape of the groups of each kernel's newest launch.
+    groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def seconds(self) -> dict[str, float]:
         """The time in each kernel."""
@@ -95,7 +99,7 @@ class Run:
             array = value.get() if isinstance(value, DeviceArray) else value
             self.new(buffer, array.shape)
             if array.size:
-                self.device.send(self.memory[name], as_it_lies(array, _order(buffer)))
+                self.device.begin(self.memory[name], as_it_lies(array, _order(buffer)))
                 self.counts.sent += array.nbytes
 
     def new(self, buffer: Buffer, shape: tuple[int, ...]) -> None:
@@ -143,6 +147,8 @@ class Run:
             if left.kind == "complaint":
                 return None
             result = left.result
+        finally:
+            self.device.settle()
         return None if self.complained() else result
 
     def launch(self, name: str, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
@@ -150,6 +156,7 @@ class Run:
         counts = self.counts
         if event is not None and len(counts.events) < MOST_EVENTS:
             counts.events.append((name, event))
+        counts.groups[name] = group
         counts.launches += 1
 
     # --- results ------------------------------------------------------------------------------------------------------

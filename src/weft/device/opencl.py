@@ -74,6 +74,11 @@ class OpenCL:
         self.units = int(device.max_compute_units)
         self.context = cl.Context([device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        # Arguments travel in a queue of their own, beside kernels that do not need them.
+        self.transfers = cl.CommandQueue(self.context)
+        self.arriving: dict[Any, Any] = {}  # by memory that no kernel has waited for: the end of its transfer
+        self.begun: list[Any] = []
+        self.newest: Any = None
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
         self.pool = MemoryPool(ImmediateAllocator(self.queue))
@@ -114,19 +119,39 @@ class OpenCL:
 
     def clear(self, memory: Any) -> None:
         with self._present():
-            self.cl.enqueue_fill_buffer(self.queue, memory, np.uint8(0), 0, memory.size)
+            self.newest = self.cl.enqueue_fill_buffer(self.queue, memory, np.uint8(0), 0, memory.size)
 
     def copy(self, memory: Any) -> Any:
         made = self.allocate(memory.size, np.uint8)
         with self._present():
-            self.cl.enqueue_copy(self.queue, made, memory, byte_count=memory.size)
+            self.newest = self.cl.enqueue_copy(self.queue, made, memory, byte_count=memory.size)
         return made
 
     def send(self, memory: Any, array: Any) -> None:
         with self._present():
             self.cl.enqueue_copy(self.queue, memory, array, is_blocking=True)
 
+    def begin(self, memory: Any, array: Any) -> None:
+        """Send an array while the host goes on; kernels that use it wait for it, and so does `settle`."""
+        with self._present():
+            # The memory may have been another array's, which a kernel is still at work on.
+            after = [self.newest] if self.newest is not None else None
+            event = self.cl.enqueue_copy(self.transfers, memory, array, is_blocking=False, wait_for=after)
+            self.transfers.flush()
+        self.arriving[memory] = event
+        self.begun.append(event)
+
+    def settle(self) -> None:
+        """Wait until all arguments have arrived: then their owners may change them."""
+        begun, self.begun = self.begun, []
+        self.arriving.clear()
+        with self._present():
+            for event in begun:
+                event.wait()
+
     def fetch(self, array: Any, memory: Any) -> None:
+        if self.arriving:
+            self.settle()  # it may be what has just been sent
         with self._present():
             self.cl.enqueue_copy(self.queue, array, memory, is_blocking=True)
 
@@ -139,6 +164,7 @@ class OpenCL:
     def lent(self, loans: Sequence[Any], here: bool) -> Iterator[tuple[Any, list[Any]]]:
         """Memory as arrays of NumPy's: that very memory on a processor, else copies that go back if they change."""
         arrays: list[Any] = []
+        self.settle()
         if not self.is_processor:
             for loan in loans:
                 arrays.append(np.empty(loan.count, loan.dtype))
@@ -223,10 +249,16 @@ class OpenCL:
         return f"{private} bytes of private and {local} of local memory"
 
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> Any:
+        after = self._awaited(arguments) if self.arriving else None
         with self._present():
             kernel.set_args(*arguments)
-            event = self.cl.enqueue_nd_range_kernel(self.queue, kernel, total, group)
+            event = self.newest = self.cl.enqueue_nd_range_kernel(self.queue, kernel, total, group, wait_for=after)
         return lambda: (event.profile.end - event.profile.start) * 1e-9
+
+    def _awaited(self, arguments: list[Any]) -> list[Any]:
+        """The transfers that bring what a kernel uses; whatever comes after this kernel need not wait for them."""
+        kind = self.cl.MemoryObjectHolder
+        return [self.arriving.pop(one) for one in arguments if isinstance(one, kind) and one in self.arriving]
 
 
 def _first_error(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from weft import targets
 from weft.cluster.report import shortened
 from weft.device import costs
-from weft.device.dialect import group_shape
+from weft.device.dialect import group_shape, is_fitted
 from weft.device.plan import Again, Choose, Either, Kernel, Launch, Mapping, Plan, Repeat, Routine, Steps
 from weft.ir.text import show_expr
 
@@ -27,10 +27,10 @@ _WORDS = {
 def _kernel(kernel: Kernel) -> str:
     loops = ", ".join(f"{dim.var} in {show_expr(dim.lo)}..{show_expr(dim.hi)}" for dim in kernel.grid)
     where = f"line {kernel.span.line}: " if kernel.span.line > 0 else ""
-    group = " x ".join(map(str, group_shape(kernel)))
+    group = "as sizes ask" if is_fitted(kernel) else f"of {' x '.join(map(str, group_shape(kernel)))}"
     local = f", {kernel.local_bytes} bytes of local memory" if kernel.local_bytes else ""
     what = f"{_WORDS[kernel.mapping]} {loops}" if loops else "one work-group" if kernel.lanes > 1 else "one work-item"
-    return f"{where}{kernel.name}, {what} (groups of {group}{local})"
+    return f"{where}{kernel.name}, {what} (groups {group}{local})"
 
 
 def lines(steps: Steps, pad: str = "  ") -> list[str]:
@@ -70,6 +70,8 @@ def times(plan: Plan, made: Any, counts: Any, dialect: Any) -> list[str]:
         guess = costs.kernel_cost(kernel, made.numbers, sizes, rates) * 1e3
         taken = measured[kernel.name] / launches[kernel.name] * 1e3
         told = f"{guess:.3g} ms a launch predicted, {taken:.3g} measured ({launches[kernel.name]}x)"
+        if is_fitted(kernel):
+            told += f", groups of {' x '.join(map(str, counts.groups[kernel.name]))}"
         found.append(f"  {kernel.name}: {told}; {made.device.usage(made.kernels[kernel.name])}")
     for name in launches.keys() - {kernel.name for kernel in plan.kernels}:
         taken = measured[name] / launches[name] * 1e3
