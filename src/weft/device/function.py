@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -65,7 +66,7 @@ def _resident_key(args: tuple[Any, ...]) -> Any:
     arrays: set[int] = set()
     for value in args:
         kind = type(value)
-        if kind is DeviceArray or kind.__module__ == "pyopencl.array" or hasattr(value, "__cuda_array_interface__"):
+        if _is_there(value):
             if id(value) in arrays:
                 return None  # one array as two arguments
             arrays.add(id(value))
@@ -75,6 +76,12 @@ def _resident_key(args: tuple[Any, ...]) -> Any:
         else:
             return None
     return tuple(found) if arrays else None
+
+
+def _is_there(value: Any) -> bool:
+    """Whether a value is an array in the memory of a device."""
+    kind = type(value)
+    return kind is DeviceArray or kind.__module__ == "pyopencl.array" or hasattr(value, "__cuda_array_interface__")
 
 
 def _strides(value: Any) -> Any:
@@ -258,6 +265,13 @@ class DeviceFunction(Distributed):
         made.seconds, made.numbers, made.resident = perf_counter() - start, call.numbers, stays
         return True, result
 
+    def alone(self) -> DeviceFunction | None:
+        """The function on the device and nowhere else, for who measures it; None if there is no device."""
+        return DeviceFunction(self.py_func, replace(self.options, target=self.target.name, fallback="error"))
+
+    def settle(self, args: tuple[Any, ...], place: str) -> None:
+        """Where calls with arguments like these are fastest, as somebody has measured: the target was chosen."""
+
     def kernels(self) -> Sequence[str]:
         """The text of the kernels of each version."""
         return [version.extra.text for version in self.versions()]
@@ -307,6 +321,12 @@ def _bodies(plan: Any) -> list[str]:
     return [*types, *(kernel.body for kernel in plan.kernels)]
 
 
+def _kinds(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What "auto" chooses a place for."""
+    given = [*enumerate(args), *kwargs.items()]
+    return tuple((n, type(v), getattr(v, "shape", None), getattr(v, "dtype", None)) for n, v in given)
+
+
 class AutoFunction(DeviceFunction):
     """CPU or device, whichever is faster: the first calls for each kind of arguments are timed on both."""
 
@@ -327,10 +347,9 @@ class AutoFunction(DeviceFunction):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._target is None:
             return self.local(*args, **kwargs)
-        if any(isinstance(value, DeviceArray) for value in (*args, *kwargs.values())):
+        if any(map(_is_there, (*args, *kwargs.values()))):
             return super().__call__(*args, **kwargs)
-        given = [*enumerate(args), *kwargs.items()]
-        key = tuple((n, type(v), getattr(v, "shape", None), getattr(v, "dtype", None)) for n, v in given)
+        key = _kinds(args, kwargs)
         times = self._times.setdefault(key, {"cpu": [], "device": []})
         if key not in self._chosen and not any(times.values()):
             self._predict(key, args, kwargs)
@@ -355,6 +374,12 @@ class AutoFunction(DeviceFunction):
         here = costs.predicted(version.plan, call.numbers, costs.HOST, resident=True)
         if there.total > DOUBTLESS * here.total or here.total > DOUBTLESS * there.total:
             self._chosen[key] = "cpu" if there.total > here.total else "device"
+
+    def alone(self) -> DeviceFunction | None:
+        return None if self._target is None else super().alone()
+
+    def settle(self, args: tuple[Any, ...], place: str) -> None:
+        self._chosen[_kinds(args, {})] = place
 
     @property
     def stats(self) -> dict[str, Any]:

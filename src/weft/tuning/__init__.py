@@ -6,6 +6,9 @@
 From the loops that weft chose, one transformation at a time is tried: tiles, orders, unrolling, threads or one,
 vectors, joined or separate loops, library or loops, passes left out.  What helps stays, and the search goes on from
 there.  A candidate whose results are not those of the untuned function is never taken.
+
+Of a function with a device as its target the loops of the CPU are tuned; then it is timed on the device.  With
+target="auto" the faster of the two runs calls of this kind.
 """
 
 from __future__ import annotations
@@ -38,9 +41,10 @@ class Trial:
     directives: Plan
     seconds: float | None
     why_not: str = ""
+    device: str = ""
 
     def __str__(self) -> str:
-        asked = ", ".join(map(str, self.directives)) or "as weft chose"
+        asked = f"on {self.device}" if self.device else ", ".join(map(str, self.directives)) or "as weft chose"
         return f"{asked}: {self.why_not or f'{1e3 * (self.seconds or 0.0):.4g} ms'}"
 
 
@@ -55,6 +59,8 @@ class Tuned:
     trials: list[Trial] = field(default_factory=list)
     interrupted: bool = False
     file: Path | None = None
+    #: The trial on a device, of a function that has one.
+    there: Trial | None = None
 
     @property
     def speedup(self) -> float:
@@ -70,6 +76,8 @@ class Tuned:
         lines += [f"  {directive}" for directive in self.directives] or ["  nothing was faster than what weft chose"]
         told = f"  {measured} candidates measured, {len(self.trials) - measured} without effect or not legal"
         lines.append(told + (", stopped by Ctrl-C" if self.interrupted else ""))
+        if self.there is not None:
+            lines.append(f"  {self.there}")
         if self.file is not None:
             lines.append(f"  kept in {self.file}")
         return "\n".join(lines)
@@ -96,6 +104,8 @@ def tune(
     with Bar(jitted.py_func.__qualname__, seconds, progress) as bar:
         found = search.run(bar)
     jitted.direct(found.directives)
+    if jitted is not function and not found.interrupted:
+        found.there = _on_device(function, search, found.after)
     if save:
         found.file = _kept(found, args)
     return found
@@ -103,6 +113,10 @@ def tune(
 
 def _jitted(function: Any) -> Jitted:
     if getattr(function, "__weft_distributed__", False):
+        from weft.device.function import DeviceFunction
+
+        if isinstance(function, DeviceFunction):
+            return function.local
         target = function.options.target
         raise WeftError(f"{function.__name__} has target={target!r}: only functions of one machine can be tuned")
     if isinstance(function, Jitted):
@@ -110,6 +124,26 @@ def _jitted(function: Any) -> Jitted:
     if not hasattr(function, "__code__"):
         raise TypeError(f"weft.tune needs a function, not {type(function).__name__}")
     return Jitted(function, make_options())
+
+
+def _on_device(function: Any, search: _Search, here: float) -> Trial | None:
+    """The function on its device, compared with the best on the CPU; None if it has none."""
+    alone = function.alone() if hasattr(function, "alone") else None
+    if alone is None:
+        return None
+    name = alone.options.target
+    try:
+        result = search.calls.result(alone)
+    except (Unsupported, CompileError) as problem:
+        trial = Trial((), None, problem.reason, name)
+    else:
+        if agree(result, search.expected, exact=False):
+            trial = Trial((), search.calls.seconds(alone, perf_counter() + 1.0), "", name)
+        else:
+            trial = Trial((), None, "its results differ", name)
+    faster = trial.seconds is not None and trial.seconds < here
+    function.settle(search.calls.args, "device" if faster else "cpu")
+    return trial
 
 
 class _Search:
@@ -210,6 +244,7 @@ def _kept(found: Tuned, args: tuple[Any, ...]) -> Path | None:
         "shapes": [list(each.shape) for each in args if hasattr(each, "shape")],
         "threads": get_num_threads(),
         "candidates": len(found.trials),
+        **({} if found.there is None else {"device": str(found.there)}),
         "weft": __version__,
     }
     try:
