@@ -106,3 +106,28 @@ def test_functions_of_a_module_do_what_routines_do(name, types, cores, make):
 
 def test_a_module_that_fails_says_so():
     assert not library.by_module(np, "cholesky_lo", [-np.eye(3)], [np.empty((3, 3))])
+
+
+def solved_by_rows(m, b):
+    out = np.zeros(b.shape)
+    for i in weft.prange(m.shape[0]):
+        c = m[i] @ m[i].T + np.eye(m.shape[1]) * 4
+        if b[i, 0] > 0.2:
+            out[i] = np.linalg.solve(c, b[i])
+        else:
+            s = 0.0
+            for k in range(b.shape[1]):
+                s += b[i, k] * np.sort(b[i])[k]
+            out[i] = np.abs(np.fft.fft(b[i] * s))
+    return out
+
+
+def test_a_parallel_loop_around_libraries_is_the_hosts():
+    if not opencl.devices():
+        pytest.skip("there is no OpenCL device")
+    rng = np.random.default_rng(1)
+    arguments = rng.random((9, 7, 7)), rng.random((9, 7))
+    compiled = weft.jit(solved_by_rows, target="opencl", fallback="error")
+    for _ in range(2):
+        assert np.allclose(compiled(*arguments), solved_by_rows(*arguments))
+    assert compiled.versions()[0].last.launches > 9

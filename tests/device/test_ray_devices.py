@@ -119,6 +119,24 @@ def test_functions_on_ray_run_their_tiles_on_devices(on_ray):
 
 
 @pytest.mark.slow
+def test_the_radar_application_runs_its_tiles_on_devices(on_ray):
+    """Beams, transforms and filters of several cubes: what has kernels runs them, the rest its C."""
+    from benchmarks.apps.stap import chain, cubes
+    from benchmarks.apps.stap.cubes import Scene, Target
+
+    weft.cluster.connect(rows=2)
+    scene = Scene(channels=8, pulses=16, samples=128, chirp=16, targets=(Target(90, 0.25, 0.0, 6.0),))
+    data, tools = cubes.cubes(scene, 5), cubes.tools(scene)
+    compiled = weft.jit(chain.process_all, target="ray", fallback="error")
+    power, found = compiled(data, *tools)
+    expected = chain.process_all(data, *tools)
+    np.testing.assert_allclose(np.asarray(power), expected[0], rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(np.asarray(found), expected[1])
+    assert np.asarray(found)[:, 4, 90].all()
+    assert _ran_on_devices() > 0
+
+
+@pytest.mark.slow
 def test_a_cluster_without_the_device_says_what_to_do(on_ray):
     weft.cluster.connect(device="cuda")
     with pytest.raises(ClusterError, match="no node of the cluster offers 'GPU'"):

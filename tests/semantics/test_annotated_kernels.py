@@ -1,5 +1,5 @@
 """The kernels that the slides on APPy measure, annotated: on the CPU and on a device what plain Python gives.  Those of
-which the slides print the source are in `test_appy.py`; all of them run without annotations, too (benchmarks/kernels)."""
+which the slides print the source are in `test_appy.py`; without annotations all of them are in benchmarks/kernels."""
 
 from __future__ import annotations
 

@@ -28,8 +28,23 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import FLOAT, INT, PYBOOL
-from weft.ir.walk import sub_blocks
+from weft.ir.walk import map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
+
+
+def around_libraries(program: Program) -> Program:
+    """parallel i: fft(a[i])   -->   for i: fft(a[i])
+
+    A kernel calls no library: the host runs such a loop, and what is inside of it is launched again in each iteration.
+    """
+
+    def visit(node: Node) -> Node:
+        if not any(isinstance(inner, Library) for inner in walk((node,))):
+            return node
+        node = map_sub_blocks(node, lambda block: tuple(map(visit, block)))
+        return replace(node, kind=LoopKind.SEQUENTIAL, accumulators=()) if isinstance(node, Loop) else node
+
+    return replace(program, body=tuple(map(visit, program.body)))
 
 
 def on_host(node: Node) -> bool:

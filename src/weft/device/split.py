@@ -16,7 +16,7 @@ from weft.codegen import c_pairs
 from weft.codegen.c_expr import OVERFLOW, RT, Names
 from weft.codegen.c_ops import Used
 from weft.device import halos, host, library, maths, merged, products, scatter
-from weft.device.decisions import decided, on_host
+from weft.device.decisions import around_libraries, decided, on_host
 from weft.device.dialect import DIALECTS, FLAG
 from weft.device.kernels import (
     Staging,
@@ -112,7 +112,7 @@ def split(program: Program, strict: bool = False, barriers: bool = True, has_lib
 
     `barriers`: whether work-groups have fast memory of their own, as accelerators do.
     """
-    program = decided(known_before(program))
+    program = decided(known_before(around_libraries(program)))
     for node in walk(program.body):
         _check_known(node)
         _check_expressions(node)
