@@ -92,6 +92,7 @@ PROCESSOR: tuple[Pass, ...] = (
     version.run,
 )
 
+
 def lowered(
     program: Program, options: Options, log: list[Remark], matched: bool = True, processor: bool = False
 ) -> Program:
