@@ -12,9 +12,8 @@ import pytest
 
 import weft
 from tests.plain.kernels import load
-from weft.plain import foreign
+from weft.plain import called, foreign
 from weft.plain.function import Native
-from weft.plain.library import arrays
 
 pytestmark = [
     pytest.mark.native,
@@ -113,7 +112,7 @@ def test_every_function_of_the_list_gives_new_arrays():
     for call in CALLS_EACH:
         a, m, n = copy.deepcopy(tables()["first"])
         found = eval(call, {"np": np, "a": a, "m": m, "n": n})
-        assert not arrays._is_shared(found, (a, m, n)), call
+        assert not called.is_shared(found, (a, m, n)), call
 
 
 VIEWS = """
