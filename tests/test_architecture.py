@@ -79,7 +79,7 @@ LAYERS: dict[str, set[str]] = {
     "registered": _OPEN | {"frontend", "runtime", "callbacks"},
     "callbacks": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "compiled"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
-    "tuning": _OPEN | _MIDDLE | {"jitted", "transform_file"},
+    "tuning": _OPEN | _MIDDLE | {"jitted", "transform_file", "device"},
     "heat": _OPEN
     | _MIDDLE
     | {"plain", "plainly", "handlers", "net", "pipeline", "jitted", "api", "transform_file", "restored"},

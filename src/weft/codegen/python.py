@@ -710,7 +710,7 @@ class _Writer:
             raise Unsupported(self.program.span, "a change of an object that is an argument, without a compiler")
         if isinstance(out, TupleOut):
             items = [self.result(item) for item in out.items]
-            if out.named:
+            if out.has_class:
                 for place, item in enumerate(out.items):
                     if isinstance(item, ArrayOut) and self.program.buffer(item.buffer).role is Role.PARAM:
                         items[place] = py.call("original", items[place])  # to be changed itself, not a copy of it

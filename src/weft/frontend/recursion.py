@@ -50,14 +50,18 @@ from weft.frontend.recursive_results import (
     MAYBE,
     TEXT_RESULTS,
     TEXTS,
+    Either,
     Optional,
     Template,
     common,
+    joined,
     parts_of,
+    received_number,
     returns_list,
     returns_text,
     shape_of,
     shapes_of,
+    tagged_result,
 )
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
@@ -121,6 +125,7 @@ class Entry:
     attempt: Builder | None = None
     known: list[Template] = field(default_factory=list)  # what an earlier attempt, or a finished one, gives
     assumed: list[Template] = field(default_factory=list)  # what calls inside the current attempt took it to give
+    joined: Template = None  # what covers all that it returns, if its numbers have tags
     optional: Optional | None = None  # it returns None or this
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that it returns empty
 
@@ -294,17 +299,19 @@ def _blank(builder: Building, template: Template) -> Out:
     if isinstance(template, TextType):
         parts = tuple(_blank(builder, INT) for _ in range(2))
         return TupleOut(parts, named=next(name for name, of in TEXT_RESULTS.items() if of == template))
-    of = INT if isinstance(template, Row) else template
+    of = INT if isinstance(template, Row) else template.of if isinstance(template, Either) else template
     number = builder.emitter.declare("nothing", of)
     builder.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
     if isinstance(template, Row):
         builder.row_results[number.name] = template.layout
-    return ScalarOut(number.name)
+    return tagged_result(builder, ScalarOut(number.name), template)
 
 
 def optional_result(builder: Building, out: Out) -> Out:
     """A result of a function that returns None on some paths: whether there is a value, and the value."""
     _release(builder, out)
+    if builder.entry is not None:
+        out = tagged_result(builder, out, builder.entry.joined)
     optional = None if builder.entry is None else builder.entry.optional
     if optional is None:
         return out
@@ -433,6 +440,8 @@ def _received(builder: Building, template: Template, name: str, results: list[st
         there = builder.emitter.declare(name, BOOL)
         results.append(there.name)
         return Maybe(Read(there.name, (), BOOL), _received(builder, template.held, name, results))
+    if isinstance(template, Either):
+        return received_number(builder, template, name, results)
     if isinstance(template, TextType):
         parts = [builder.emitter.declare(f"{name}_{part}", INT).name for part in ("start", "length")]
         results.extend(parts)
@@ -733,6 +742,11 @@ def _learnt(builder: Building, entry: Entry, shapes: list[Template], guess: Temp
             return True
     others = [shape for shape in shapes if shape is not None]
     shared = entry.captured is not None and entry.captured.shared
+    if len(others) > 1 and entry.joined is None and not shared:
+        own = [shape for shape in others if shape not in entry.assumed]
+        entry.joined = joined(others) or (joined(own) if len(own) > 1 else None)
+        if entry.joined is not None:
+            return True
     if entry.optional is None and guess is not None and len(others) == 1 and None in shapes and not shared:
         entry.optional = Optional(others[0])
         return True
@@ -744,6 +758,9 @@ def _gives(builder: Building, entry: Entry) -> Template:
     if entry.optional is not None and entry.program is None:
         entry.assumed.append(entry.optional)
         return entry.optional
+    if entry.joined is not None and entry.program is None:
+        entry.assumed.append(entry.joined)
+        return entry.joined
     if entry.program is not None or entry.attempt is None:
         return entry.known[0]
     seen, rows = entry.attempt.emitter.results, entry.attempt.row_results

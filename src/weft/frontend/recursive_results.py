@@ -2,6 +2,7 @@
 call is taken for before the function has been seen to its end, and what it is held to afterwards.
 
 A string is where it begins in the pool that all functions share, and its length; a list or object is its number.
+A number that is Python's on some paths and NumPy's on others comes with a tag that says which.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from weft.errors import NOWHERE, Unsupported
+from weft.frontend import arith
+from weft.frontend.building import Building
 from weft.frontend.held import Row
+from weft.frontend.mixed import Mixed, note_mixed
 from weft.frontend.source import Source
-from weft.frontend.values import ArrayOf, ItemType, ListOf, TextType
+from weft.frontend.values import ArrayOf, ItemType, ListOf, Scalar, TextType
+from weft.ir.expr import Const, Read
 from weft.ir.program import NoneOut, Out, Program, ScalarOut, TupleOut
-from weft.ir.types import FLOAT, INT, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 from weft.records import dataclass
 
 
@@ -26,13 +31,22 @@ class Optional:
     held: Template
 
 
+@dataclass(frozen=True)
+class Either:
+    """A number of NumPy's type `of`, or of Python's beside it: `total = 0.0` to which nothing has been added."""
+
+    of: ScalarType
+
+
 #: What a function gives: a number, None, a string, a list or object among those of its kind, or a tuple of these.
-Template = Union[ScalarType, None, TextType, Row, Optional, tuple["Template", ...]]
+Template = Union[ScalarType, None, TextType, Row, Either, Optional, tuple["Template", ...]]
 GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
 LISTS: tuple[Template, ...] = (Row(ListOf(INT)), Row(ListOf(FLOAT)))
 TEXTS: tuple[Template, ...] = (TextType("str"),)
 #: The name of a result tree: whether there is a value, and the value.
 MAYBE = "weft:maybe"
+#: The name of a result tree: whether a number is Python's, and the number.
+EITHER = "weft:either"
 #: The names of results that are strings: where one begins in the pool, and its length.
 TEXT_RESULTS = {"weft:str": TextType("str"), "weft:bytes": TextType("bytes")}
 
@@ -76,6 +90,51 @@ def common(found: list[Template], assumed: Sequence[Template], source: Source) -
     return found[0]
 
 
+def joined(shapes: Sequence[Template]) -> Template:
+    """What covers all, where they differ in nothing but whose numbers they hold; else None."""
+    found, *others = shapes
+    for other in others:
+        found = _joined(found, other)
+    return found
+
+
+def _joined(one: Template, other: Template) -> Template:
+    if one == other:
+        return one
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        parts = tuple(map(_joined, one, other))
+        return None if any(p is None and q is not None for p, q in zip(parts, one)) else parts
+    types = [part.of if isinstance(part, Either) else part for part in (one, other)]
+    strong = {of.strong if isinstance(of, ScalarType) and of.dtype.is_inexact else None for of in types}
+    of = strong.pop()
+    return None if of is None or strong else Either(of)
+
+
+def tagged_result(builder: Building, out: Out, template: Template) -> Out:
+    """A result whose numbers have tags where the template says so."""
+    if isinstance(template, tuple) and isinstance(out, TupleOut):
+        return TupleOut(tuple(tagged_result(builder, item, part) for item, part in zip(out.items, template)))
+    if not isinstance(template, Either) or not isinstance(out, ScalarOut):
+        return out
+    emitter = builder.emitter
+    of = emitter.buffers[out.buffer].type
+    assert isinstance(of, ScalarType)
+    tag, number = emitter.declare("is_python", BOOL), emitter.declare("result", template.of)
+    emitter.assign((), tag.name, (), Const(of.weak, BOOL))
+    emitter.assign((), number.name, (), arith.cast(Read(out.buffer, (), of), template.of))
+    return TupleOut((ScalarOut(tag.name), ScalarOut(number.name)), named=EITHER)
+
+
+def received_number(builder: Building, template: Either, name: str, results: list[str]) -> Scalar:
+    """The number that a call gives, in new variables: a choice by its tag."""
+    tag, number = builder.emitter.declare(f"{name}_type", BOOL), builder.emitter.declare(name, template.of)
+    results.extend((tag.name, number.name))
+    held = Read(number.name, (), template.of)
+    python = arith.cast(held, ScalarType(template.of.dtype, weak=True))
+    note_mixed(builder, held, Mixed(Read(tag.name, (), BOOL), python, Read(number.name, (), template.of)))
+    return Scalar(held)
+
+
 def shape_of(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -> Template:
     if isinstance(out, NoneOut):
         return None
@@ -89,6 +148,10 @@ def shape_of(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -
         return of
     if isinstance(out, TupleOut) and out.named == MAYBE:
         return Optional(shape_of(out.items[1], table, rows))
+    if isinstance(out, TupleOut) and out.named == EITHER:
+        of = shape_of(out.items[1], table, rows)
+        assert isinstance(of, ScalarType)
+        return Either(of)
     if isinstance(out, TupleOut) and out.named in TEXT_RESULTS:
         return TEXT_RESULTS[out.named]
     if isinstance(out, TupleOut) and not out.as_list and not out.named:

@@ -345,11 +345,16 @@ class ViewOut:
 
 @dataclass(frozen=True)
 class TupleOut:
-    """A tuple or list; `named`: one of this class of named tuples, as errors.located finds it ("module:name")."""
+    """A tuple or list; `named`: one of this class of named tuples, as errors.located finds it ("module:name"), or what
+    its parts mean to the compiler ("weft:str")."""
 
     items: tuple[Out, ...]
     as_list: bool = False
     named: str = ""
+
+    @property
+    def has_class(self) -> bool:
+        return bool(self.named) and not self.named.startswith("weft:")
 
 
 @dataclass(frozen=True)
