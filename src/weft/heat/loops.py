@@ -16,7 +16,6 @@ import sys
 from time import perf_counter, thread_time
 
 from weft.heat.elsewhere import Answer
-from weft.heat.returning import Returning, function_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
 
     from weft.heat.outline import Outline
 
-_WAIT = 0.1  # seconds of its thread that a traced frame may take to come to the head of the loop
-_WAIT_SHARE = 0.05  # of the time that the loop has taken in Python: so long it may take, too
-_MOST_WAITS = 3
+_WAIT = 0.1  # seconds that a traced frame may take to come to the head of the loop
+_MOST_WAITS = 2
 _MOST_FAILURES = 3  # parts that deoptimise, one after the other
 _MOST_TRIALS = 3
 _GAIN = 1.15
@@ -143,29 +141,7 @@ class Entry:
         self.loop, self.ask = loop, ask
         self.is_over = False
         self._frame: types.FrameType | None = None
-        self._until = self._began = self._most = 0.0
-        self._returning: Returning | None = None
-        self._main = 0
-        self._turn = 0
-
-    def begin_after(self, function: types.FunctionType, main: int, skipped: int = 0) -> None:
-        """Trace the frame of the loop once it has called a function and that has returned."""
-        self._main = main
-        self._returning = Returning(function, self.loop.code, main, self.begin, skipped)
-
-    def give_up_waiting(self) -> None:
-        """Where the call of a function has been waited for in vain."""
-        if self._returning is not None and self._frame is None:
-            self._returning.give_up()
-            self.is_over = True
-
-    @property
-    def is_tracing(self) -> bool:
-        return self._frame is not None
-
-    @property
-    def waits_in_vain(self) -> bool:
-        return self._returning is not None and self._frame is None and not self._returning.is_waiting
+        self._until = 0.0
 
     def begin(self) -> None:
         """On the main thread, between two instructions of the program: trace the frame of the loop."""
@@ -175,32 +151,13 @@ class Entry:
         if frame is None or sys.gettrace() is not None or frame.f_trace is not None:
             self.is_over = True
             return
-        self._most = max(_WAIT, _WAIT_SHARE * self.loop.watched)
-        self._frame, self._began, self._until = frame, thread_time(), perf_counter() + self._most
+        self._frame, self._until = frame, perf_counter() + _WAIT
         frame.f_trace = self._local
         sys.settrace(self._called)
 
     def _called(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Another function is called meanwhile: it is not traced."""
-        if self._main and frame.f_back is self._frame and not self.is_over:
-            self._wait_again(frame)
-        self.check()
-
-    def _wait_again(self, frame: types.FrameType) -> None:
-        """The loop calls something else before it comes to its head, which may take as long: that tells its end, too.
-
-        Calls are left out, as many as an odd rule says: of an iteration of several calls each has its turn.
-        """
-        function = function_of(frame)
-        if function is not None:
-            self._turn = (5 * self._turn + 3) % 16
-            sys.settrace(None)
-            self._forget()
-            self.begin_after(function, self._main, self._turn % 4)
-
-    def check(self) -> None:
-        """On the main thread: no longer than it may take."""
-        if self._frame is not None and self._is_late():
+        if perf_counter() > self._until:
             self._end()
             self.loop.waits += 1
             if self.loop.waits >= _MOST_WAITS:
@@ -217,16 +174,9 @@ class Entry:
             finally:
                 self._end()
             return None
-        self.check()
+        if perf_counter() > self._until:
+            self._called(frame, event, argument)
         return None if self.is_over else self._local
-
-    def _is_late(self) -> bool:
-        """By the time of this thread, which takes longer to ask for: not what a busy machine adds."""
-        if perf_counter() <= self._until:
-            return False
-        left = self._most - (thread_time() - self._began)
-        self._until = perf_counter() + max(left, 0.0)
-        return left <= 0.0
 
     def _is_head(self, frame: types.FrameType) -> bool:
         outline = self.loop.outline
@@ -237,9 +187,6 @@ class Entry:
     def _end(self) -> None:
         sys.settrace(None)
         self.is_over = True
-        self._forget()
-
-    def _forget(self) -> None:
         if self._frame is not None:
             self._frame.f_trace = None
             self._frame = None

@@ -95,7 +95,6 @@ class Manager:
     def stop(self) -> None:
         """No more samples; a compilation under way is given up."""
         self._running = False
-        self.loops.give_up()
         pending, self._pending = self._pending, []
         for asked in pending:
             if asked.answer is None:
@@ -117,7 +116,6 @@ class Manager:
                 os.close(asked.request.reader)
             if isinstance(asked.spot, Spot) and asked.spot.state == "asked":
                 asked.spot.again()
-        self.loops.give_up()
         self.loops = UnderWay(self, main)
 
     # --- watching ---------------------------------------------------------------------------------------------------
@@ -245,10 +243,6 @@ class Manager:
             spot.leave(reason or "it was not found, or is made anew for each use")
             return
         spot.arm(function, self._ask_first)
-
-    def measures(self, function: types.FunctionType) -> bool:
-        """Whether a call of a function is under way that is measured."""
-        return any(spot.function is function and spot.is_in_call for spot in self.spots)
 
     # --- compiling --------------------------------------------------------------------------------------------------
 

@@ -222,11 +222,6 @@ class Spot:
         return self.plain.enough or (self.plain.calls > 0 and self.expected_gain > _SURE_GAIN)
 
     @property
-    def is_in_call(self) -> bool:
-        """Whether a call is under way for which the function has its own code."""
-        return self._inside
-
-    @property
     def is_being_measured(self) -> bool:
         return self.state == "armed" and self.plain.calls > 0
 

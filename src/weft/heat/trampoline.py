@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from weft.standins import note, original
+from weft.standins import note
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.Func
     for part in parts[1:]:
         found = vars(found).get(part) if isinstance(found, type) else None
     plain = unwrapped(found)
-    if isinstance(plain, types.FunctionType) and original(plain.__code__) is code:
+    if isinstance(plain, types.FunctionType) and plain.__code__ is code:
         return plain
     import gc
 

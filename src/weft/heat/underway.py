@@ -5,7 +5,6 @@ to the compiler, and the main thread on its way into a native loop.
 from __future__ import annotations
 
 from weft.heat import elsewhere, loops
-from weft.heat.returning import called_from, function_of
 from weft.heat.standing import Standing, line_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 _HOT = 6  # samples in one loop
 _MOST_STRANGE = 6
-_LONG = 0.02  # seconds of an iteration: what it calls tells when it is over
 _AGAIN = 10  # samples between two attempts to enter a loop
 
 
@@ -32,7 +30,6 @@ class UnderWay:
         self._standing = Standing(is_users)
         self._entry: loops.Entry | None = None
         self._pause = 0
-        self._calling: tuple[int, int, int] = (0, 0, 0)  # the frame of a loop, what it calls, and from where
         self._strange = 0  # samples of a loop that is known, at which it could not be entered
 
     def look(self, thread: int, top: types.FrameType, interval: float) -> None:
@@ -41,8 +38,6 @@ class UnderWay:
             return
         if any(loop.is_inside for loop in self.found.values()):
             return
-        if self._entry is not None and self._entry.is_tracing:
-            loops.on_main_thread(self._entry.check)  # code that calls nothing never asks for the time
         self._pause -= 1
         for frame, key, count in self._standing.candidates(top):
             loop = self.found.get(key) or self._known(key, frame)
@@ -57,14 +52,9 @@ class UnderWay:
                 # yet, or one that cannot be repeated: the next is another one.
                 self._ask_later(loop, frame)
             elif loop.state in ("ready", "native"):
-                self._enter(loop, frame, top)
+                self._enter(loop, frame)
             if loop.state != "left":
                 return
-
-    def give_up(self) -> None:
-        """The program is over, or goes on without this."""
-        if self._entry is not None:
-            self._entry.give_up_waiting()
 
     def _ask_first(self, key: tuple[int, int], frame: types.FrameType) -> None:
         loop = loops.Loop(frame.f_code, frame.f_globals)
@@ -106,30 +96,16 @@ class UnderWay:
         """On the main thread, at the head of the loop."""
         return self._begin(loop, variables, line, False)
 
-    def _enter(self, loop: loops.Loop, frame: types.FrameType, top: types.FrameType) -> None:
+    def _enter(self, loop: loops.Loop, frame: types.FrameType) -> None:
         """Send the main thread to the head of a loop."""
         from weft.heat.manager import loading_time
 
-        above = called_from(frame, top)
-        before, self._calling = self._calling, (id(frame), id(above), frame.f_lasti)
-        is_long_call = before == self._calling or loop.each * loop.gain > _LONG
-        if is_long_call and above is None and before[1] != id(None):
-            return  # between two calls
-        entry = self._entry
-        if entry is not None and not entry.is_over and (entry.loop is not loop or entry.waits_in_vain):
-            entry.give_up_waiting()
-        if (entry is not None and not entry.is_over) or self._pause > 0:
+        if (self._entry is not None and not self._entry.is_over) or self._pause > 0:
             return
         saving = loop.watched * (1.0 - 1.0 / loop.gain) if loop.gain else 0.0  # if it goes on for as long again
         is_paid = loop.gain > 2.0 or saving > 2.0 * loading_time(True) or self._manager.affordable(loading_time(True))
         if not is_paid or (loop.outline is None and not loop.prepare(dict(frame.f_locals), line_of(frame))):
             return
-        function = function_of(above) if above is not None and is_long_call else None
-        if function is not None and self._manager.measures(function):
-            return  # its code will be changed back when this call is over
         self._entry = loops.Entry(loop, self._ask_again)
-        if function is not None:
-            self._entry.begin_after(function, self._main)
-            return
         self._pause = _AGAIN
         loops.on_main_thread(self._entry.begin)

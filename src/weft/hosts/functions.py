@@ -44,6 +44,10 @@ class Function:
         return self.source.span(self.source.tree)
 
 
+#: Why a function is not built that says nothing of its parameters.
+NO_HINTS = "its parameters have no complete hints"
+
+
 def hinted(
     function: Any, recorded: Callable[[Any], list[Spec] | str] | None = None, pointers: bool = False
 ) -> list[Spec] | str:
@@ -65,7 +69,7 @@ def hinted(
         return f"its parameter {taken[0]} is a function: make it {told}"
     if recorded is not None:
         return recorded(function)
-    return "its parameters have no complete hints"
+    return NO_HINTS
 
 
 def _with_functions(hint: Any) -> Spec | None:

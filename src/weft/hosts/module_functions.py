@@ -103,8 +103,8 @@ class _Search:
             self.arrays.append(made if made.qualified == place else _placed(made, place))
             return
         except LookupError as problem:
-            told = reason or str(problem.args[0])
-            reason = ""
+            told = str(problem.args[0])  # what was recorded says more than that hints are missing
+            told, reason = (reason or told) if told == functions.NO_HINTS else told, ""
         except Unsupported as problem:
             told = reason = f"line {problem.span.line}: {problem.reason}"
         if samples is not None:
