@@ -50,6 +50,7 @@ STEPS: dict[str, str] = {
     "split": "regions are found around a statement that stays Python",
     "region": "a region becomes a function of its own",
     "number strings": "strings inside an argument get numbers",
+    "read attributes": "an attribute of each object in an argument is read",
     "make result": "a Python object is made of the numbers of a kernel",
     "explain": "what became of a function is told",
 }

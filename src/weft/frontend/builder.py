@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, callbacks, nested, orders, reads, reasons, sharing
+from weft.frontend import arrays, callbacks, growing, nested, orders, reads, reasons, sharing
 from weft.frontend.arguments import (
     Arguments,
     array_list,
@@ -50,10 +50,13 @@ from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.instances import (
     Hidden,
     Instances,
+    check_lists_given,
     is_object,
+    list_of_objects,
     load_stored,
     object_argument,
 )
+from weft.frontend.items import types_in
 from weft.frontend.keyed import KeyedDicts
 from weft.frontend.listparts import ListParts
 from weft.frontend.lists import Lists
@@ -223,7 +226,7 @@ class Builder(
         self.names: list[str | tuple[str, ...] | None] = []
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.text_kinds, self._keys = {}, {}
-        self.heaps, self.rows_of_argument, self.row_sites = {}, {}, {}
+        self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
         self.loaded, self._shown_kinds, self.looked_at, self.given_arrays = [], [], [], {}
         self.first_set, self._objects, self.callers = {}, [], []
         # Under another key than the body of the same function inlined.
@@ -234,7 +237,7 @@ class Builder(
         self.body = [*decisions.unset.values(), *body] if entry is None else body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
         self.borrowed, self.made_objects = set(), []
-        self.row_results, self.lender, self.objects_given = {}, None, {}
+        self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
         self.made_from, self.sorted_now = {}, None
         self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
@@ -256,6 +259,9 @@ class Builder(
             self.heaps[item] = nested.make(self.emitter, item)
         if self.entry is None and self.functions.texts.shared:
             self._pool = TextPool(self.emitter, self.functions.texts)
+        for owner, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
+            columns = [of for layout in attributes.values() for of in types_in(layout)]
+            self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
         if self.lender is not None:
             borrow(self, self.lender)
             mark_memory(self)
@@ -438,9 +444,8 @@ class Builder(
             strings = with_strings(self, base, node)
             if strings is not None:
                 return strings
-        if type(base.sample) is list and base.sample and is_object(base.sample[0]):
-            reason = f"a list of objects of type {type(base.sample[0]).__name__}"
-            raise reasons.left_to_plain(self.unsupported(node, reason))
+        if type(base.sample) is list and base.sample:
+            return list_of_objects(self, base, node) or super().modelled(base, node)
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")
@@ -460,7 +465,7 @@ class Builder(
 
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         own = self.emitter.decisions
-        decisions = Decisions(specialise=False, small=False, heaps=own.heaps, strict=own.strict)
+        decisions = Decisions(specialise=False, small=False, heaps=own.heaps, objects=own.objects, strict=own.strict)
         decisions.tasks = own.tasks
         decisions.items.update(entry.items)
         for _ in range(_ATTEMPTS):
@@ -623,6 +628,7 @@ def _run(builder: Builder) -> Built:
         program = with_functions(program, builder.functions)
     _check_outside(builder, program)
     _check_repeated(builder, program)
+    check_lists_given(builder)
     program = hand_exceptions_back(builder, program)
     _check_repeatable(builder, program)
     hidden = [entry for entry, _ in builder.hidden.values()]

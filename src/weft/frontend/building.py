@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Dict,
         EitherType,
         Generator,
+        Growing,
         Heap,
         HeapKind,
         Instance,
@@ -89,6 +90,7 @@ class Building:
     #: Arguments that are put into containers, and the scalars that tell their numbers (-1 as long as they have none).
     given_arrays: dict[str, tuple[ArrayOf, str]]
     #: The memory of the objects that containers hold, by their class: a column for each number of an attribute.
+    pools: dict[type, Growing]
     pending: Unsupported | None
     _before: Decisions
     #: Generators that wait for what is done with an item of theirs.
@@ -173,6 +175,7 @@ class Building:
     objects_given: dict[tuple[int, tuple[str, ...]], Struct]
     #: The lists of objects among the arguments: the argument, the class, the number of the first object, the memory of
     #: the list.
+    lists_given: list[tuple[int, type, Expr, frozenset[str]]]
     lender: Builder | None  # of a recursive function: what calls it
 
     def _part_from(self, name: str, buffer: Buffer) -> None:
@@ -383,6 +386,10 @@ class Building:
 
     def lends_memory(self) -> bool:
         """Whether functions that call themselves get this memory: then it is not the caller's to have."""
+        raise NotImplementedError
+
+    def object_type(self, value: Struct) -> ItemType | None:
+        """The type of an object in a container: from then on all objects of its class are made side by side."""
         raise NotImplementedError
 
     def site(self, node: ast.AST) -> tuple[int, str]:
@@ -696,6 +703,10 @@ class Building:
 
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args)"""
+        raise NotImplementedError
+
+    def assigns(self, kind: type, name: str) -> None:
+        """An attribute of an object in a container is assigned to."""
         raise NotImplementedError
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:

@@ -29,7 +29,7 @@ PARTS = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "dat
 
 def parts_of(value: Value | None) -> tuple[str, ...]:
     """The names of the arrays of a sparse matrix in one of the formats that loops can carry."""
-    if not isinstance(value, Struct) or not issubclass(value.kind, Sparse):
+    if not isinstance(value, Struct) or not issubclass(value.kind, Sparse) or value.row is not None:
         return ()
     return PARTS.get(value.kind.format, ())
 

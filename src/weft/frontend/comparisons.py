@@ -78,7 +78,7 @@ class Comparisons(Building):
         if isinstance(op, (ast.Is, ast.IsNot)) and is_member(left) and is_member(right):
             return Scalar(same_member(self, left, right, isinstance(op, ast.Is)))
         if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(left, Struct) and isinstance(right, Struct):
-            return Scalar(same_object(left, right, isinstance(op, ast.Is)))
+            return Scalar(same_object(self, left, right, isinstance(op, ast.Is), node))
         if isinstance(op, (ast.Is, ast.IsNot)):
             same = _identical(self, left, right, node)
             return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
@@ -172,9 +172,14 @@ class Comparisons(Building):
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
 
-def same_object(left: Struct, right: Struct, positive: bool) -> Expr:
+def same_object(builder: Building, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
     """`left is right`, or is not, of two objects that the function made."""
-    return Const((left.fields is right.fields) == positive, PYBOOL)
+    if left.kind is not right.kind or (left.row is None and right.row is None):
+        same = left.kind is right.kind and left.fields is right.fields
+        return Const(same == positive, PYBOOL)
+    if left.row is None or right.row is None:
+        raise builder.unsupported(node, "`is` between an object in a container and one that is being made")
+    return Op("eq" if positive else "ne", (left.row, right.row), PYBOOL)
 
 
 def _compared(name: str, span: Span, parts: list[Expr]) -> Expr:

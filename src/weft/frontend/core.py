@@ -134,6 +134,8 @@ class Core(Building):
             if isinstance(current, Dict) and isinstance(value, Dict) and current != value:
                 self.move_dict(name, slot, current, value)
                 return
+            if isinstance(current, Struct) and isinstance(value, Struct) and current is not value:
+                self.layout(value)  # objects of the class are side by side from the start, if they can be
             if current != value:
                 place = (self.scope.path, name)
                 if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
@@ -436,6 +438,8 @@ def _holds_row(builder: Building, name: str, slot: Slot, value: Value) -> bool:
 
 def renumbered(builder: Building, value: Value, row: Expr) -> Value:
     """The list of another number among those of its kind."""
+    if isinstance(value, Struct):
+        return replace(value, row=row)
     if isinstance(value, Dict):
         assert value.table is not None
         return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))

@@ -18,7 +18,7 @@ from weft.frontend.dicts import (
     store_item,
     will_shrink,
 )
-from weft.frontend.items import has_lists, has_texts, takes
+from weft.frontend.items import has_lists, has_objects, has_texts, takes
 from weft.frontend.listparts import equal_items
 from weft.frontend.nested import untyped
 from weft.frontend.tables import Hashed
@@ -160,7 +160,7 @@ def _is_part(builder: Building, left: Dict, right: Dict, counts: Expr, node: ast
     if left.table is None or right.table is None:
         return builder.emitter.snapshot(counts, "counts")
     values = left.item is not None
-    if values and (has_lists(left.item) or has_texts(left.item)):
+    if values and (has_lists(left.item) or has_texts(left.item) or has_objects(left.item)):
         raise builder.unsupported(node, "a comparison of dicts of such values", left=left, right=right)
 
     def there(key: Value, value: Value | None) -> Expr:

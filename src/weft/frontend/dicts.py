@@ -23,6 +23,7 @@ from weft.frontend.items import (
     compared,
     has_either,
     has_lists,
+    has_objects,
     has_texts,
     merged,
     numbers_of,
@@ -337,7 +338,7 @@ def _hold_both(builder: Building, base: Dict, key: ItemType, item: ItemType | No
 
 def _key_layout(builder: Building, key: Value, node: ast.AST) -> ItemType:
     layout = builder.layout(key)
-    of_numbers = layout is not None and not has_lists(layout)
+    of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
     if of_numbers and layout is not None:
         of_numbers = all(_may_be_key(of) for of, counts in zip(types_in(layout), compared(layout)) if counts)
     if layout is None or not of_numbers:

@@ -138,6 +138,7 @@ class Decisions:
     placed: dict[str, ArrayOf] = field(default_factory=dict)  # arguments that are arrays and are put into containers
     tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
     altered: set[tuple[int, str]] = field(default_factory=set)  # types of those that are made or changed
+    objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
     nested: set[tuple[int, str]] = field(default_factory=set)  # lists of lists whose rows change their length
@@ -148,6 +149,7 @@ class Decisions:
     outside: dict[tuple[int, str], object] = field(default_factory=dict)  # containers that are globals: where they are
     parts: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)  # containers that are attributes of arguments
     stored: set[tuple[int, tuple[str, ...], str]] = field(default_factory=set)  # attributes of arguments that change
+    assigned: set[tuple[type, str]] = field(default_factory=set)  # attributes that change, of objects in arguments
     rounding: set[tuple[int, str]] = field(default_factory=set)  # slots of floats that hold integers of any size
     exact: bool = False  # the caller gets to see whether a float is Python's or NumPy's
     specialise: bool = True
@@ -159,7 +161,7 @@ class Decisions:
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
-_LEARNT = frozenset({"items", "entries", "heaps", "tabled", "keyed"})
+_LEARNT = frozenset({"items", "entries", "heaps", "objects", "tabled", "keyed"})
 
 
 def without_guesses(before: Decisions, now: Decisions) -> None:
@@ -185,6 +187,8 @@ class Widenings:
         if not self._found:
             for entry in dataclasses.fields(Decisions):
                 kept = copy.copy(getattr(self._decisions, entry.name))
+                if entry.name == "objects":
+                    kept = {owner: dict(attributes) for owner, attributes in kept.items()}
                 self._before[entry.name] = kept
         self._found[key] = of
 

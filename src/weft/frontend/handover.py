@@ -12,7 +12,7 @@ from weft.frontend.building import Building
 from weft.frontend.dicts import keep_result_order
 from weft.frontend.growing import Cells
 from weft.frontend.inner_dicts import dict_at
-from weft.frontend.items import has_lists, has_names, row_of
+from weft.frontend.items import has_lists, has_names, has_objects, row_of
 from weft.frontend.nested import packed
 from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.textpool import CODE
@@ -29,6 +29,7 @@ from weft.frontend.values import (
     Loaded,
     MemberType,
     Object,
+    ObjectType,
     OptionOf,
     Records,
     Scalar,
@@ -78,8 +79,8 @@ class Handover(Building):
 
 def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
-    if has_names(layout):
-        raise builder.unsupported(node, "the return of named tuples in lists inside containers", "return plain tuples")
+    if isinstance(layout, ObjectType) or has_objects(layout) or has_names(layout):
+        raise builder.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
     if isinstance(layout, tuple):
         return "(" + "".join(spelled(builder, part, node) for part in layout) + ")"
     if isinstance(layout, ListOf):

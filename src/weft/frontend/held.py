@@ -23,6 +23,7 @@ from weft.frontend.values import (
     HeapKind,
     ItemType,
     ListOf,
+    ObjectType,
     OptionOf,
     Records,
     Table,
@@ -35,7 +36,7 @@ from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
-_NUMBERS = (ScalarType, ListOf, ArrayOf, TextType)
+_NUMBERS = (ScalarType, ListOf, ArrayOf, ObjectType, TextType)
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Held:
 
 @dataclass(frozen=True)
 class Row:
-    """One of the lists or arrays of a kind that containers hold, by its number."""
+    """One of the lists, arrays or objects of a kind that containers hold, by its number."""
 
-    layout: ListOf | ArrayOf
+    layout: ListOf | ArrayOf | ObjectType
 
 
 @dataclass(frozen=True)

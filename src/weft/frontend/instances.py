@@ -6,36 +6,54 @@ arguments for the attributes, variables for those that change, and results that 
 An attribute is asked for when something reads it.  That one changes is found while building, which then starts again:
 it is a variable from the start then, whatever raises is left to Python, and the object gets its new value at the end.
 No two names may denote one object that changes: with another object of such a class among the arguments, Python runs.
+Objects in a list that is an argument are made among those of their class that containers hold, a list for each
+attribute; the dispatcher makes these lists, and sees to it that all objects are different and of one class.
 """
 
 from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Mapping
 from typing import Any
 
-from weft.frontend import reads
+from weft.frontend import growing, reads, revisions
+from weft.frontend.arguments import fixed_columns
 from weft.frontend.building import Building
-from weft.frontend.core import assign_scalar_slot
+from weft.frontend.core import assign_scalar_slot, written_by
 from weft.frontend.emit import Restart
+from weft.frontend.growing import Cells
+from weft.frontend.items import as_value, types_in
 from weft.frontend.scope import Slot
-from weft.frontend.specs import Spec
-from weft.frontend.structs import attributes_of, is_frozen, is_simple_class, slots_of
+from weft.frontend.specs import ListSpec, Spec, spec_of
+from weft.frontend.structs import attributes_of, fits, is_frozen, is_named_tuple, is_simple_class, slots_of
 from weft.frontend.values import (
+    Array,
     Dict,
     Instance,
+    ItemType,
+    NamedParts,
     Object,
+    ObjectType,
     Records,
     Scalar,
     Struct,
     Tuple,
     Value,
 )
+from weft.frontend.writing import loop
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Expr
 from weft.ir.program import ArgumentOut, ConstOut, Out, TupleOut
+from weft.ir.types import INT, ScalarType, type_of_value
 from weft.naming import home_of
 from weft.records import dataclass
 
 _LIBRARIES = ("numpy", "scipy")
+#: Part of a path: the attribute of all items of a list (`runtime.descriptor`).
+EACH = "*"
+#: Part of a path: whether no item of a list has this attribute of its own.
+NOT_OWN = "~"
 _MAKER = "weft.runtime.containers:changed_object"
 
 
@@ -73,9 +91,15 @@ class Instances(Building):
 
     def not_shadowed(self, base: Struct, name: str, node: ast.AST) -> None:
         instance = base.instance
-        if instance is None:
+        if instance is None and base.row is None:
             return
         found = reads.lookup(base.kind, name)
+        if instance is None:
+            for argument, kind, _, _ in _all_lists_given(self):
+                if kind is base.kind:
+                    part = (f"{NOT_OWN}{name}",)
+                    self.hidden[argument, part] = (Hidden(name, argument, Object(True), None, part), Object(True))
+            return
         path = (*instance.path, name)
         if isinstance(found, (types.FunctionType, classmethod)):
             path, found = (*path, "__func__"), getattr(found, "__func__", found)
@@ -99,7 +123,18 @@ class Instances(Building):
         raise Restart
 
     def stores_objects(self) -> bool:
-        return bool(self.emitter.decisions.stored) and self.entry is None
+        decisions = self.emitter.decisions
+        return (bool(decisions.stored) or bool(decisions.assigned)) and self.entry is None
+
+    # --- lists of objects -------------------------------------------------------------------------------------------
+
+    def assigns(self, kind: type, name: str) -> None:
+        decisions = self.emitter.decisions
+        if any(kind is held for _, held, _, _ in _all_lists_given(self)) and (kind, name) not in decisions.assigned:
+            if self.entry is not None:
+                raise self.unsupported(None, f"an assignment to {name} of an argument, in a recursive function")
+            decisions.assigned.add((kind, name))
+            raise Restart
 
     def is_given_object(self, value: Value) -> bool:
         """Whether a value is an argument's object, or holds one."""
@@ -116,6 +151,7 @@ def with_objects(builder: Building, out: Out, node: ast.AST) -> Out:
     """A result that first puts into the arguments what their attributes are now."""
     if not builder.stores_objects():
         return out
+    out = _with_lists(builder, out, node)
     stored = sorted(builder.emitter.decisions.stored)
     changed = {(argument, path) for argument, path, _ in stored}
     for place in changed:
@@ -157,8 +193,125 @@ def load_stored(builder: Building) -> None:
         owner.fields[name] = slot
 
 
+def _all_lists_given(builder: Building) -> list[tuple[int, type, Expr, str]]:
+    """Those of the function that is compiled, also where a recursive one is built for it."""
+    owner: Any = builder
+    while owner.lender is not None:
+        owner = owner.lender
+    return owner.lists_given  # type: ignore[no-any-return]
+
+
+def list_of_objects(builder: Building, base: Instance, node: ast.AST) -> Value | None:
+    """A list of objects that is an argument: these are made among those of their class; None if it is another."""
+    first = base.sample[0]
+    kind = type(first)
+    if base.path or builder.entry is not None or any(type(item) is not kind for item in base.sample):
+        return None
+    if is_named_tuple(kind):
+        return _named_tuples(builder, base, kind)
+    if not is_object(first):
+        return None
+    types = {name: type_of_value(held) for name, held in attributes_of(first).items()}
+    known: dict[str, ItemType] = {name: of for name, of in types.items() if of is not None and of.weak}
+    objects = builder.emitter.decisions.objects
+    if kind not in objects and known:
+        revisions.has_attributes(builder, kind, known)
+    if not known:
+        return None  # nothing of them is a number: they are left to Python
+    if set(objects[kind]) != set(known):
+        raise builder.unsupported(node, f"objects of type {kind.__name__} with other attributes than numbers")
+    columns = {name: _column_of(builder, base, name) for name in known}
+    layouts = objects[kind]
+    emitter, pool = builder.emitter, Cells(builder.emitter, builder.pools[kind])
+    start, count = pool.last(), next(iter(columns.values())).shape[0]
+    held = growing.make(emitter, "objects", [INT], ix.add(count, ONE))
+    with loop(emitter, ZERO, count) as at:
+        numbers: list[Expr] = []
+        for name, column in columns.items():
+            fits(builder, kind, name, layouts[name], Scalar(column.element((at,))), node)
+            numbers += builder.numbers(layouts[name], Scalar(column.element((at,))))
+        row = pool.last()
+        pool.push([emitter.snapshot(number, "attribute") for number in numbers])
+        Cells(emitter, held).push((row,))
+    builder.lists_given.append((base.argument, kind, start, frozenset((held.data[0], held.length))))
+    return as_value(held, ObjectType(kind), False)
+
+
+def _named_tuples(builder: Building, base: Instance, kind: Any) -> Value | None:
+    """A list of named tuples, which nobody changes."""
+    held = [[getattr(item, name) for item in base.sample] for name in kind._fields]
+    types = [type_of_value(column[0]) for column in held]
+    if not types or any(of is None or not of.weak for of in types):
+        return None
+    columns = [_column_of(builder, base, name) for name in kind._fields]
+    data = tuple(column.view.buffer for column in columns if column.view is not None)
+    return Records(fixed_columns(builder, "tuples", data, columns[0].shape[0]), NamedParts(tuple(types), kind))
+
+
+def _column_of(builder: Building, base: Instance, name: str) -> Array:
+    """An attribute of all objects of a list: a hidden argument, as is their class."""
+    kind, path = type(base.sample[0]), (f"{EACH}{name}",)
+    place = ("0", "__class__")
+    known = Object(kind)
+    builder.hidden[base.argument, place] = (Hidden("__class__", base.argument, known, None, place), known)
+    sample = [getattr(item, name) for item in base.sample]
+    spec = spec_of(sample)
+    if not isinstance(spec, ListSpec) or spec.rank != 1:
+        raise builder.unsupported(builder.scope.source.tree, f"an attribute {name} of objects that is no number")
+    made, param = builder.parameter(f"each_{name}", spec, sample, -1)
+    assert isinstance(made, Array) and made.view is not None
+    for notes in (builder.own, builder.argument_of):
+        notes.pop(made.view.buffer, None)  # the list itself is another
+    builder.columns_given.add(made.view.buffer)
+    builder.hidden[base.argument, path] = (Hidden(name, base.argument, spec, param, path), made)
+    return made
+
+
+def check_lists_given(builder: Building) -> None:
+    """Refuse a program that puts other objects into the list that is an argument, or takes some out of it."""
+    written = written_by(builder, builder.emitter.blocks[0][builder.loaded_until :]) if builder.lists_given else set()
+    for _, kind, _, memory in builder.lists_given:
+        if memory & written:
+            reason = f"a list of objects of type {kind.__name__} that is an argument and changes"
+            raise builder.unsupported(builder.scope.source.tree, reason, "make a copy of it first")
+
+
+def _with_lists(builder: Building, out: Out, node: ast.AST) -> Out:
+    for kind in dict.fromkeys(kind for kind, _ in sorted(builder.emitter.decisions.assigned, key=repr)):
+        lists = [given for given in builder.lists_given if given[1] is kind]
+        others = [struct.kind for struct in builder.objects_given.values()]
+        others += [held for _, held, _, _ in builder.lists_given if held is not kind]
+        if len(lists) > 1 or any(issubclass(kind, other) or issubclass(other, kind) for other in others):
+            reason = f"a change of objects of type {kind.__name__} that may be in two arguments"
+            raise builder.unsupported(node, reason, "return the values instead")
+        argument, _, first, _ = lists[0]
+        names = tuple(name for held, name in sorted(builder.emitter.decisions.assigned, key=repr) if held is kind)
+        layouts = builder.emitter.decisions.objects[kind]
+        if any(not isinstance(layouts[name], ScalarType) for name in names):
+            raise builder.unsupported(node, f"attributes of type {kind.__name__} of several types", "convert them")
+        pool = Cells(builder.emitter, builder.pools[kind])
+        places = {name: place for place, name in enumerate(layout_columns(layouts))}
+        columns = builder.columns(pool, len(pool.growing.data))
+        held = [builder.plain_out(columns[places[name]], node) for name in names]
+        start = builder.out(Scalar(first), node)
+        told = (ArgumentOut(argument), start, ConstOut(repr(names)))
+        out = TupleOut((out, *told, *held), named="weft.runtime.containers:changed_objects")
+    return out
+
+
 def holds_given(builder: Building, value: Value) -> bool:
     """Whether objects of an argument may be in a result, which would have to be these very objects."""
+    kinds = [kind for _, kind, _, _ in builder.lists_given]
+    if isinstance(value, Struct) and value.row is not None:
+        return value.kind in kinds
     if isinstance(value, Dict):
         return value.table is not None and not builder.columns_given.isdisjoint(value.table.entries.data)
-    return isinstance(value, Records) and not builder.columns_given.isdisjoint(value.growing.data)
+    if not isinstance(value, Records):
+        return False
+    of_objects = isinstance(value.item, ObjectType) and value.item.kind in kinds
+    return of_objects or not builder.columns_given.isdisjoint(value.growing.data)
+
+
+def layout_columns(layouts: Mapping[str, ItemType]) -> list[str]:
+    """The attribute that each column of the objects of a class is of."""
+    return [name for name, layout in layouts.items() for _ in types_in(layout)]

@@ -24,10 +24,12 @@ from weft.frontend.values import (
     MemberType,
     NamedParts,
     Object,
+    ObjectType,
     OptionOf,
     PythonFunction,
     Records,
     Scalar,
+    Struct,
     Text,
     TextType,
     Tuple,
@@ -53,6 +55,8 @@ def layout_of(value: Value) -> ItemType | None:
     if isinstance(value, Tuple):
         parts = tuple(layout_of(item) for item in value.items)
         return None if None in parts or not parts else with_name(parts, value.named)
+    if isinstance(value, Struct):
+        return None if value.row is None else ObjectType(value.kind)
     if isinstance(value, Dict):
         default = value.default
         if isinstance(default, (Closure, PythonFunction)):
@@ -138,6 +142,12 @@ def has_lists(layout: ItemType | None) -> bool:
     if isinstance(layout, tuple):
         return any(map(has_lists, layout))
     return isinstance(layout, (ListOf, DictOf, ArrayOf, OptionOf))
+
+
+def has_objects(layout: ItemType | None) -> bool:
+    if isinstance(layout, (ListOf, DictOf, OptionOf)):
+        return has_objects(layout.item)
+    return any(map(has_objects, layout)) if isinstance(layout, tuple) else isinstance(layout, ObjectType)
 
 
 def has_names(layout: ItemType | None) -> bool:
@@ -260,7 +270,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
         return [BOOL, *types_in(layout.item)]
     if isinstance(layout, TextType):
         return [INT, INT]
-    if isinstance(layout, MemberType):
+    if isinstance(layout, (MemberType, ObjectType)):
         return [INT]
     if isinstance(layout, EitherType):
         return [layout.held, BOOL]
@@ -322,9 +332,12 @@ def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
 
 
 def row_of(value: Value | None) -> Expr | None:
-    """Which of the lists or arrays of its kind one is that is an item of some container; None for anything else."""
+    """Which of the lists, arrays or objects of its kind one is that is an item of some container; None for anything
+    else."""
     if isinstance(value, Array) and not value.is_list:
         return None if value.view is None else value.view.number
+    if isinstance(value, Struct):
+        return value.row
     if isinstance(value, Dict):
         return None if value.table is None else value.table.row
     held = value.growing if isinstance(value, (Array, Records)) else None

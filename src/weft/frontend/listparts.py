@@ -13,7 +13,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list
 from weft.frontend.growing import Cells
 from weft.frontend.indexing import either_way
-from weft.frontend.items import compared, has_lists, has_texts
+from weft.frontend.items import compared, has_lists, has_objects, has_texts
 from weft.frontend.lists import arguments, joined_lists, list_items, new_item
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Slice, Tuple, Value
@@ -237,6 +237,9 @@ def with_middle(builder: Building, value: Array | Records, place: int, targets: 
 def list_comparison(builder: Building, name: str, left: Value, right: Value, node: ast.AST) -> Value:
     """left == right and so on, of two lists: the first items that differ decide, and then the lengths."""
     emitter = builder.emitter
+    for value in (left, right):
+        if has_objects(value.item if isinstance(value, Records) else None):
+            raise builder.unsupported(node, "this comparison of lists", left=left, right=right)
     runs = [_compared_items(builder, value, node) for value in (left, right)]
     counts = [emitter.snapshot(Op("add", (count, ZERO), INT), "count") for _, count in runs]
     common = emitter.snapshot(Op("minimum", (counts[0], counts[1]), INT), "common")
@@ -315,7 +318,7 @@ def _ordered_items(builder: Building, name: str, mine: Value, other: Value, node
 
 def record_among(builder: Building, base: Records, wanted: Value, node: ast.AST) -> Expr:
     """wanted in base, of tuples of numbers"""
-    plain = not (has_lists(base.item) or has_texts(base.item))
+    plain = not (has_lists(base.item) or has_texts(base.item) or has_objects(base.item))
     if not plain or not builder.accepts(base.item, wanted):
         raise builder.unsupported(node, "`in` for this container", left=wanted, right=base)
     emitter, cells = builder.emitter, Cells(builder.emitter, base.growing)

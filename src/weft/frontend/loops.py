@@ -39,6 +39,7 @@ from weft.frontend.values import (
     Range,
     Records,
     Scalar,
+    Struct,
     Tuple,
     Value,
     describe,
@@ -730,6 +731,8 @@ def _same_place(left: Value, right: Value) -> bool:
         return left.view.buffer == right.view.buffer
     if isinstance(left, Maybe) and isinstance(right, Maybe):
         return left.there == right.there and _same_place(left.held, right.held)
+    if isinstance(left, Struct) and isinstance(right, Struct) and left.row is not None:
+        return left.kind is right.kind and left.row == right.row
     return left == right
 
 

@@ -34,8 +34,6 @@ from weft.frontend.items import (
 )
 from weft.frontend.missing import is_none
 from weft.frontend.mixed import kinds_of, of_either
-from weft.frontend.models.sparse import Sparse
-from weft.frontend.reasons import left_to_plain
 from weft.frontend.scope import Scope
 from weft.frontend.strings import text_numbers
 from weft.frontend.values import (
@@ -54,6 +52,7 @@ from weft.frontend.values import (
     Member,
     MemberType,
     Object,
+    ObjectType,
     OptionOf,
     Records,
     Scalar,
@@ -179,6 +178,9 @@ class Nested(Building):
             return text_numbers(self, value)
         if isinstance(layout, MemberType):
             return [self.member(value).code]
+        if isinstance(layout, ObjectType):
+            assert isinstance(value, Struct) and value.row is not None
+            return [value.row]
         if isinstance(layout, EitherType):
             (number,) = numbers_of(value)
             return [arith.cast(number, layout.held), self.is_other(number, layout)]
@@ -192,6 +194,8 @@ class Nested(Building):
         if isinstance(layout, OptionOf):
             held = layout.item
             return Object(None) if held is None else Maybe(number, self.assembled(held, numbers, certain=False))
+        if isinstance(layout, ObjectType):
+            return Struct(layout.kind, {}, row=number)
         if isinstance(layout, TextType):
             return self.text_of(layout.kind, number, next(numbers))
         if isinstance(layout, MemberType):
@@ -294,9 +298,7 @@ def _by_kinds(builder: Building, value: Value) -> ItemType | None:
         known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
         return with_name(known, value.named) if any(parts) and None not in known else None
     if isinstance(value, Struct):
-        if value.fields and value.instance is None and not issubclass(value.kind, Sparse):
-            raise left_to_plain(builder.unsupported(None, f"an object of type {value.kind.__name__} in a container"))
-        return None
+        return builder.object_type(value)
     if isinstance(value, Array) and not value.is_list and value.rank:
         return array_layout(builder, value)
     if not isinstance(value, Scalar):

@@ -78,10 +78,12 @@ from weft.frontend.values import (
     ListOf,
     Maybe,
     Object,
+    ObjectType,
     PythonFunction,
     Records,
     Recursive,
     Scalar,
+    Struct,
     Text,
     TextType,
     Tuple,
@@ -143,9 +145,10 @@ class Functions:
     entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
 
     def mark(self, decisions: Decisions) -> tuple[object, ...]:
-        """What all functions of a build depend on: the lists that containers hold, who returns any, and
+        """What all functions of a build depend on: the lists and objects that containers hold, who returns any, and
         whether strings pass between functions."""
-        return set(self.listing), list(decisions.heaps), self.texts.shared, set(self.varied)
+        held = {kind: dict(attributes) for kind, attributes in decisions.objects.items()}
+        return set(self.listing), list(decisions.heaps), held, self.texts.shared, set(self.varied)
 
     def programs(self, body: Program) -> tuple[Program, ...]:
         """The functions that a program calls, also by way of each other."""
@@ -266,19 +269,19 @@ def text_result(builder: Building, value: Value) -> Out | None:
 
 
 def list_result(builder: Building, value: Value, node: ast.AST) -> str | None:
-    """The scalar with the number of a list or array that a recursive function returns; None if it is none."""
+    """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
     whole = isinstance(value, Array) and value.rank > 0
-    if builder.entry is None or not (is_list(value) or whole):
+    if builder.entry is None or not (is_list(value) or isinstance(value, Struct) or whole):
         return None
     home = builder.active[0]
     if home not in builder.functions.listing:
         builder.functions.listing.add(home)
         raise Restart
     layout = builder.layout(value)
-    known = isinstance(layout, ArrayOf) or (
+    known = isinstance(layout, (ArrayOf, ObjectType)) or (
         isinstance(layout, ListOf) and (layout.item is not None or layout.site is not None)
     )
-    if not isinstance(layout, (ListOf, ArrayOf)) or not known:
+    if not isinstance(layout, (ListOf, ArrayOf, ObjectType)) or not known:
         raise builder.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
     if isinstance(layout, ListOf):
         _listed(builder, value, layout, node)
@@ -456,15 +459,17 @@ def _received(builder: Building, template: Template, name: str, results: list[st
 
 
 def _lent_names(builder: Building) -> list[str]:
-    """The memory of all lists that containers hold, which every call is lent."""
+    """The memory of all lists and objects that containers hold, which every call is lent."""
     found = [name for heap in builder.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
+    found += [name for memory in builder.pools.values() for name in lent_names(memory)]
     return found + (pool_names(builder.pool.memory()) if builder.functions.texts.shared else [])
 
 
 def borrow(builder: Building, lender: Building) -> None:
-    """Take over the memory of the lists of a caller, in the function that it calls."""
+    """Take over the memory of the lists and objects of a caller, in the function that it calls."""
     table = lender.emitter.buffers
-    if any(map(with_texts, lender.heaps)):
+    attributes = [layout for owner in builder.emitter.decisions.objects.values() for layout in owner.values()]
+    if any(map(with_texts, (*lender.heaps, *attributes))):
         share_texts(builder)
     if builder.functions.texts.shared:
         borrowed = lent_pool(builder.emitter, lender.pool.memory(), table)
@@ -474,6 +479,8 @@ def borrow(builder: Building, lender: Building) -> None:
         builder.heaps[item] = replace(heap, **parts)
         if isinstance(item, ArraysOf):
             builder.emitter.array_memory |= {*parts["cells"].data, *parts["cells"].spare}
+    for kind, memory in lender.pools.items():
+        builder.pools[kind] = lent(builder.emitter, kind.__name__.lower(), memory, table)
     builder.emitter.params.extend(_lent_names(builder))
 
 
@@ -542,8 +549,9 @@ def _held_in_containers(builder: Building, kind: ListOf) -> bool:
     """Whether containers hold lists of a kind, or what is known of them does not say."""
     decisions = builder.emitter.decisions
     entries = [part for pair in decisions.entries.values() for part in pair]
+    attributes = [layout for owner in decisions.objects.values() for layout in owner.values()]
     own = [part for spec in builder.kinds_given for part in _layouts(spec)]
-    return any(_mentions(part, kind) for part in (*decisions.items.values(), *entries, *own)) or any(
+    return any(_mentions(part, kind) for part in (*decisions.items.values(), *entries, *attributes, *own)) or any(
         not isinstance(item, ScalarType) for item in decisions.heaps
     )
 
@@ -583,7 +591,7 @@ def _given(builder: Building, name: str, value: Value, node: ast.AST) -> tuple[K
     row = row_of(value)
     if row is not None:
         layout = builder.layout(value)
-        assert isinstance(layout, (ListOf, ArrayOf))
+        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
         return Row(layout), (builder.emitter.snapshot(row, name),)
     if isinstance(value, Tuple) and value.is_list and value.items and value.key is not None:
         listed = _among_others(builder, value)

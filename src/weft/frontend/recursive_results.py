@@ -17,7 +17,7 @@ from weft.frontend.building import Building
 from weft.frontend.held import Row
 from weft.frontend.mixed import Mixed, note_mixed
 from weft.frontend.source import Source
-from weft.frontend.values import ArrayOf, ItemType, ListOf, Scalar, TextType
+from weft.frontend.values import ArrayOf, ItemType, ListOf, ObjectType, Scalar, TextType
 from weft.ir.expr import Const, Read
 from weft.ir.program import NoneOut, Out, Program, ScalarOut, TupleOut
 from weft.ir.types import BOOL, FLOAT, INT, ScalarType
@@ -140,7 +140,7 @@ def shape_of(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -
         return None
     if isinstance(out, ScalarOut) and out.buffer in rows:
         layout = rows[out.buffer]
-        assert isinstance(layout, (ListOf, ArrayOf))
+        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
         return Row(layout)
     if isinstance(out, ScalarOut):
         of = table[out.buffer].type

@@ -23,7 +23,9 @@ from weft.frontend.handover import argument_out, default_letters, out_nested, se
 from weft.frontend.instances import with_objects
 from weft.frontend.items import (
     classes_in,
+    has_lists,
     has_names,
+    has_objects,
     has_texts,
     row_of,
     template_of,
@@ -47,6 +49,7 @@ from weft.frontend.values import (
     Maybe,
     Member,
     Object,
+    ObjectType,
     Records,
     Scalar,
     Struct,
@@ -207,6 +210,10 @@ class Results(Building):
             return _out_array(self, value, node)
         if isinstance(value, Records) and value.growing.limit is not None:
             raise self.unsupported(node, "the return of a deque with maxlen", "return a list of its items")
+        if isinstance(value, Records) and isinstance(value.item, ObjectType) and not value.is_deque:
+            return _out_objects(self, value, value.item.kind, node)
+        if isinstance(value, (Records, Dict)) and has_objects(value.item):
+            raise self.unsupported(node, "the return of objects in a container", "return their attributes")
         if isinstance(value, Records):
             return _out_records(self, value, node)
         if isinstance(value, Dict):
@@ -238,8 +245,12 @@ def _containers_in(builder: Building, value: Value) -> Iterator[object]:
             yield value.view.buffer
     elif isinstance(value, Records):
         yield value.growing.data[0]
+        if isinstance(value.item, ObjectType):
+            yield value.item.kind
     elif isinstance(value, Dict):
         yield value.place if value.table is None else value.table.index
+    elif isinstance(value, Struct) and value.row is not None:
+        yield value.kind  # two of them may be one object
     elif isinstance(value, Keyed):
         yield from _containers_in(builder, value.entries)
     elif isinstance(value, (Tuple, Struct)):
@@ -352,6 +363,8 @@ def _refilled(builder: Building, out: Out, param: str, value: Value, node: ast.A
         raise builder.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
     if isinstance(value, Records) and value.is_deque:
         raise builder.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
+    if any(map(has_objects, layouts)):
+        raise builder.unsupported(node, "objects put into an argument", "make a new list or dict of them", item=value)
     kind = "dict" if isinstance(value, Dict) else "list"
     new = _out_dict(builder, value, node) if isinstance(value, Dict) else _out_records(builder, value, node)
     return TupleOut((out, argument_out(builder, param), new), named=f"weft.runtime.containers:refilled_{kind}")
@@ -408,7 +421,8 @@ def _out_object(builder: Building, value: Struct, node: ast.AST) -> Out:
     kind = value.kind
     plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
     names = [entry.name for entry in dataclasses.fields(kind)] if plain else []
-    if not plain or set(names) != set(value.fields) or "<locals>" in kind.__qualname__:
+    given = value.fields if value.row is None else builder.emitter.decisions.objects[kind]
+    if not plain or set(names) != set(given) or "<locals>" in kind.__qualname__:
         raise builder.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
     _need_names(builder, (kind,), node)
     items = tuple(builder.out(builder.field(value, name, node), node) for name in names)
@@ -420,6 +434,22 @@ def _out_keyed(builder: Building, value: Keyed, node: ast.AST) -> Out:
     names = tuple(value.entries.fields)
     items = (builder.out(builder.field(value.entries, name, node), node) for name in names)
     return TupleOut((ConstOut(repr(names)), *items), named="weft.runtime.containers:dict_by_names")
+
+
+def _out_objects(builder: Building, value: Records, kind: type, node: ast.AST) -> Out:
+    """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""
+    layouts = builder.emitter.decisions.objects[kind]
+    here = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+    if not here or any(has_lists(of) or has_texts(of) or has_objects(of) for of in layouts.values()):
+        raise builder.unsupported(node, f"the return of objects of type {kind.__name__}", "return their attributes")
+    pool = Cells(builder.emitter, builder.pools[kind])
+    columns = as_either(layouts.values(), builder.columns(pool, len(pool.growing.data)))
+    templates = "(" + "".join(f"{template_of(of)}, " for of in layouts.values()) + ")"
+    constants = (f"={kind.__module__}|{kind.__qualname__}", tuple(layouts))
+    items: list[Out] = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
+    rows = builder.columns(Cells(builder.emitter, value.growing), 1)
+    items += [_out_array(builder, column, node) for column in (*rows, *columns)]
+    return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")
 
 
 def _out_container(

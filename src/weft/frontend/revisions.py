@@ -6,7 +6,7 @@ Each fact has one function here.  Facts that a single module finds out are noted
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from weft.frontend.building import Building
@@ -40,6 +40,12 @@ def escape(builder: Building, places: Iterable[Place]) -> NoReturn:
 def changes(builder: Building, argument: str) -> NoReturn:
     """An argument that gets or loses items: it has memory of its own."""
     builder.emitter.decisions.changing.add(argument)
+    raise Restart
+
+
+def has_attributes(builder: Building, kind: type, attributes: Mapping[str, ItemType]) -> NoReturn:
+    """Types of the attributes of a class whose objects are side by side in memory."""
+    builder.emitter.decisions.objects.setdefault(kind, {}).update(attributes)
     raise Restart
 
 

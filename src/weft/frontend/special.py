@@ -113,7 +113,7 @@ class SpecialMethods(Building):
         if name not in ("eq", "ne"):
             return None
         if isinstance(left, Struct) and isinstance(right, Struct):
-            return Scalar(same_object(left, right, name == "eq"))
+            return Scalar(same_object(self, left, right, name == "eq", node))
         other = right if isinstance(left, Struct) else left
         if not isinstance(left, Struct) and not isinstance(right, Struct):
             return None

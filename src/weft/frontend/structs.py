@@ -13,15 +13,20 @@ import dataclasses
 import types
 from typing import Any
 
-from weft.frontend import arrays, reads
+from weft.frontend import arrays, reads, revisions
 from weft.frontend.building import Building
-from weft.frontend.core import assign_scalar_slot
+from weft.frontend.core import assign_scalar_slot, is_list
 from weft.frontend.expressions import constant_value
 from weft.frontend.fields import field_now, renew_field, start_field
+from weft.frontend.growing import Cells
+from weft.frontend.items import merged, row_of, types_in
 from weft.frontend.lists import growing_value
 from weft.frontend.mixed import from_either, slot_number
+from weft.frontend.nested import as_row, resolved
 from weft.frontend.scope import Slot
-from weft.frontend.values import Array, Method, Object, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Growing, ItemType, Method, Object, ObjectType, Scalar, Struct, Tuple, Value
+from weft.ir.expr import Read
+from weft.ir.types import ScalarType
 
 #: What Python calls for an operator, and for its mirror image.
 OPERATORS = {name: name for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")} | {
@@ -94,7 +99,23 @@ class Structs(Building):
             raise self.unsupported(node, f"the __init__ of {kind.__name__}, which is no function")
         elif args or kwargs:
             raise self.unsupported(node, f"arguments of {kind.__name__}()")
-        return dataclasses.replace(made, block=None, home=made.block)
+        return _pooled(self, dataclasses.replace(made, block=None, home=made.block), node)
+
+    # --- objects in containers: one column for each number of an attribute, and one row for each object ---------------
+
+    def object_type(self, value: Struct) -> ItemType | None:
+        """The type of an object in a container: from then on all objects of its class are made side by side."""
+        if value.row is not None:
+            return ObjectType(value.kind)
+        if value.instance is not None:
+            return None
+        if value.block is not None or value.kind in self.emitter.decisions.objects or not value.fields:
+            return None
+        attributes = {name: self.layout(self.field(value, name, ast.Pass())) for name in value.fields}
+        known = {name: layout for name, layout in attributes.items() if layout is not None}
+        if len(known) == len(attributes):
+            revisions.has_attributes(self, value.kind, known)
+        return None
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
@@ -131,6 +152,9 @@ class Structs(Building):
         slots = slots_of(base.kind)
         if slots is not None and name not in slots:
             raise self.unsupported(node, f"AttributeError: {base.kind.__name__} has no attribute {name}")
+        if base.row is not None:
+            _store_column(self, base, name, value, node)
+            return
         held = base.fields.get(name)
         block = self.emitter.blocks[-1]
         if held is None and block is not base.block and block is not base.home:
@@ -159,12 +183,20 @@ class Structs(Building):
             raise self.unsupported(node, f"a new array or container as the attribute {name}", "assign to its items")
         if start_field(self, base, name, value):
             return
+        if base.kind in self.emitter.decisions.objects and is_list(value) and row_of(value) is None:
+            base.fields[name] = as_row(self, value)
+            return
         if isinstance(value, Array) and value.view is None:
             value = settled_array(self, value, name)
         base.fields[name] = growing_value(self, name, value) if isinstance(value, Tuple) and value.is_list else value
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name"""
+        column = None if base.row is None else _attribute_columns(self, base, name, node)
+        if column is not None:
+            layout, parts = column
+            plain = isinstance(layout, ScalarType)
+            return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in parts]))
         held = base.fields.get(name)
         if isinstance(held, Slot) and held.key in self.emitter.decisions.renewed:
             return field_now(self, base, name, held)
@@ -225,6 +257,84 @@ def named_tuple(builder: Building, kind: Any, args: list[Value], kwargs: dict[st
     if len(args) > len(names) or set(kwargs) & set(names[: len(args)]) or set(given) != set(names):
         raise builder.unsupported(node, f"these arguments of {kind.__name__}()")
     return Tuple(tuple(given[name] for name in names), named=kind)
+
+
+def _pooled(builder: Building, made: Struct, node: ast.AST) -> Struct:
+    """A new object among those of its class, if containers hold some of them."""
+    attributes = builder.emitter.decisions.objects.get(made.kind)
+    if attributes is None:
+        return made
+    if set(attributes) != set(made.fields):
+        raise builder.unsupported(node, f"objects of type {made.kind.__name__} with different attributes")
+    numbers = []
+    for name in attributes:
+        value, layout = builder.field(made, name, node), _attribute_type(builder, made.kind, name)
+        fits(builder, made.kind, name, layout, value, node)
+        numbers += [builder.emitter.snapshot(number, name) for number in builder.numbers(layout, value)]
+    cells = Cells(builder.emitter, _pool_of(builder, made.kind, node))
+    row = cells.last()
+    cells.push(numbers)
+    builder.emitter.mutations += 1
+    return Struct(made.kind, {}, row=row)
+
+
+def _pool_of(builder: Building, kind: type, node: ast.AST) -> Growing:
+    pool = builder.pools.get(kind)
+    if pool is None:
+        raise builder.unsupported(node, "objects inside containers in a recursive function", "use arrays")
+    return pool
+
+
+def _attribute_type(builder: Building, kind: type, name: str) -> ItemType:
+    """The type of an attribute with what is known by now of lists that are empty at first."""
+    layout = resolved(builder, builder.emitter.decisions.objects[kind][name])
+    assert layout is not None
+    return layout
+
+
+def fits(builder: Building, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
+    """An attribute gets a value: of its type, or of one that the build starts again with."""
+    if builder.accepts(layout, value):
+        return
+    both = merged(layout, builder.layout(value))
+    if both is not None and both != layout:
+        revisions.has_attributes(builder, kind, {name: both})
+    reason = f"an attribute {name} of different types in objects that containers hold"
+    raise builder.unsupported(node, reason, "give it one type", value=value)
+
+
+def _attribute_columns(builder: Building, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
+    """The numbers of an attribute of an object among others; None if it has no such attribute."""
+    assert base.row is not None
+    data = list(_pool_of(builder, base.kind, node).data)
+    for attribute in builder.emitter.decisions.objects[base.kind]:
+        layout = _attribute_type(builder, base.kind, attribute)
+        types = types_in(layout)
+        if attribute == name:
+            return layout, [Read(column, (base.row,), of) for column, of in zip(data, types)]
+        data = data[len(types) :]
+    return None
+
+
+def numbers_in_object(builder: Building, base: Struct) -> list[Read]:
+    """All numbers of an object in a container."""
+    found = [
+        _attribute_columns(builder, base, name, ast.Pass()) for name in builder.emitter.decisions.objects[base.kind]
+    ]
+    return [column for columns in found if columns is not None for column in columns[1]]
+
+
+def _store_column(builder: Building, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+    builder.assigns(base.kind, name)
+    found = _attribute_columns(builder, base, name, node)
+    if found is None:
+        raise builder.unsupported(node, f"a new attribute {name} of an object", "set it in __init__")
+    layout, columns = found
+    fits(builder, base.kind, name, layout, value, node)
+    numbers = [builder.emitter.snapshot(number, name) for number in builder.numbers(layout, value)]
+    for column, number in zip(columns, numbers):
+        builder.emitter.assign((), column.buffer, column.index, number)
+    builder.emitter.mutations += 1
 
 
 def settled_array(builder: Building, value: Array, name: str) -> Array:

@@ -215,6 +215,13 @@ class EitherType:
         return INT if self.one.dtype.is_integer else FLOAT
 
 
+@dataclass(frozen=True)
+class ObjectType:
+    """The type of an object in a container: which it is of all objects of its class."""
+
+    kind: type
+
+
 class NamedParts(tuple[Any, ...]):
     """The type of a named tuple in a container: those of its parts, and its class."""
 
@@ -238,7 +245,7 @@ class NamedParts(tuple[Any, ...]):
 #: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of an array, of something or
 #: None, of a string, of a member of an enumeration, of an object.
 ItemType = Union[
-    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, OptionOf, TextType, MemberType, EitherType
+    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, OptionOf, TextType, MemberType, EitherType, ObjectType
 ]
 
 #: Things that share memory: lists, by what they hold; dicts and sets; arrays.
@@ -427,6 +434,7 @@ class Struct:
     kind: type
     fields: dict[str, Any]
     block: list[Any] | None = None  # while it is being made: where its attributes may be set for the first time
+    row: Expr | None = None  # which it is of all objects of its class, which are in memory side by side
     instance: Instance | None = None  # the argument that it is
     home: list[Any] | None = None  # where it was made: what is there later runs whenever it exists
 

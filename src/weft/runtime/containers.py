@@ -40,6 +40,20 @@ def list_of(template: Template, *columns: Column) -> list[Any]:
     return _items(template, iter(columns))
 
 
+def objects_of(
+    title: str, names: tuple[str, ...], parts: tuple[Template, ...], rows: Column, *columns: Column
+) -> list[Any]:
+    """A list of objects of a class, each made once: which of all of them, and the attributes of all."""
+    kind, numbers = _class_of(title), iter(columns)
+    attributes = [_items(part, numbers) for part in parts]
+    made: dict[int, Any] = {}
+    for row in rows:
+        if row not in made:
+            made[row] = kind.__new__(kind)
+            made[row].__dict__.update(zip(names, [column[row] for column in attributes]))
+    return [made[row] for row in rows]
+
+
 def deque_of(template: Template, *columns: Column) -> deque[Any]:
     return deque(_items(template, iter(columns)))
 
@@ -85,6 +99,16 @@ def changed_object(result: Any, target: Any, places: tuple[tuple[str, ...], tupl
         held = getattr(target, name)
         if type(held) is not type(value) or not templates.same(held, value):
             setattr(target, name, value)
+    return result
+
+
+def changed_objects(result: Any, targets: list[Any], first: int, names: tuple[str, ...], *columns: Any) -> Any:
+    """The result of a call that has assigned to attributes of the objects in a list, which are those from one on."""
+    for name, column in zip(names, columns):
+        for target, value in zip(targets, column.tolist()[first:]):
+            held = getattr(target, name)
+            if type(held) is not type(value) or not templates.same(held, value):
+                setattr(target, name, value)
     return result
 
 
@@ -223,7 +247,7 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
 
 #: Those that make new objects and change nothing.
 MAKERS = frozenset(
-    {list_of, deque_of, dict_of, dict_by_names, counter_of, defaultdict_of, one_of, set_of}
+    {list_of, objects_of, deque_of, dict_of, dict_by_names, counter_of, defaultdict_of, one_of, set_of}
     | {sparse_of, sparse_banded, sparse_coordinates, sparse_diagonal, matrix_of}
     | {texts.text_of, texts.bytes_of, texts.bytearray_of, texts.member_of, texts.taken}
 )

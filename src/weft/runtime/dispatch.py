@@ -45,11 +45,13 @@ from weft.runtime import (
     trusted,
 )
 from weft.runtime.descriptor import (
+    EACH,
     KEY,
     LEFT,
     LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
+    NOT_OWN,
     NUMBERED,
     NUMPY_SCALARS,
     PYTHON_SCALARS,
@@ -400,7 +402,7 @@ def _converts(version: Version) -> bool:
 
 def _is_call(part: str) -> bool:
     """Whether a step along a path makes something of all items there."""
-    return part.startswith(NUMBERED)
+    return part.startswith((EACH, NUMBERED))
 
 
 def _is_made(result: Result) -> bool:
@@ -440,6 +442,10 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
         return None
     if part.startswith(KEY):
         return (sys.intern(part[1:]),)
+    if part.startswith(EACH):
+        return functools.partial(steps.watched("read attributes", templates.attribute_of_each), part[1:])
+    if part.startswith(NOT_OWN):
+        return functools.partial(steps.watched("read attributes", templates.not_own), part[1:])
     if part == NUMBERED:
         return functools.partial(steps.watched("number strings", numbering.names_of))
     if part.startswith(NUMBERED):

@@ -15,10 +15,12 @@ import numpy as np
 
 from weft.runtime import numbering, sharing, templates
 from weft.runtime.descriptor import (
+    EACH,
     KEY,
     LEFT,
     LENGTH,
     NO_DEFAULT,
+    NOT_OWN,
     NUMBERED,
     STATUS_GUARD,
     ArrayParam,
@@ -228,6 +230,10 @@ def _fetch_part(value: Any, part: str) -> Any:
         return len(value) if type(value) is tuple else ABSENT
     if part.startswith(KEY):
         return value.get(part[1:], ABSENT) if type(value) is dict else ABSENT
+    if part.startswith(EACH):
+        return templates.attribute_of_each(part[1:], value)
+    if part.startswith(NOT_OWN):
+        return templates.not_own(part[1:], value)
     if part.startswith(NUMBERED):
         return numbering.names_of(value) if part == NUMBERED else numbering.structure_of(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)

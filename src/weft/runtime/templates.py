@@ -343,3 +343,20 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, float | complex):
         return np.array(one).tobytes() == np.array(other).tobytes()
     return bool(one == other)
+
+
+def attribute_of_each(name: str, items: Any) -> list[Any]:
+    """An attribute of all items of a list of different objects of one class; LookupError if it is no such list."""
+    if type(items) is not list or not items:
+        raise LookupError("no list of objects")
+    kind = type(items[0])
+    if any(type(item) is not kind for item in items):
+        raise LookupError("objects of several classes")
+    if not issubclass(kind, tuple) and len(set(map(id, items))) < len(items):
+        raise LookupError("one object in two places")
+    return [getattr(item, name) for item in items]
+
+
+def not_own(name: str, items: Any) -> bool:
+    """Whether no item of a list has an attribute of its own by this name."""
+    return not any(name in getattr(item, "__dict__", ()) for item in items)

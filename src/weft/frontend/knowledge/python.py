@@ -38,6 +38,7 @@ from weft.frontend.values import (
     Keyed,
     Keywords,
     Object,
+    ObjectType,
     Range,
     Records,
     Rows,
@@ -284,7 +285,7 @@ def _choose(kind: str) -> None:
         if (
             len(values) == 1
             and isinstance(values[0], Records)
-            and isinstance(values[0].item, (EitherType, tuple, TextType))
+            and isinstance(values[0].item, (EitherType, tuple, ObjectType, TextType))
         ):
             from weft.frontend.knowledge.sequences import best_of
 

@@ -14,7 +14,8 @@ from weft.frontend.comprehensions import mapped
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, has_lists, types_in
 from weft.frontend.sorted_lists import being_sorted
-from weft.frontend.values import Array, EitherType, Object, OptionOf, Records, Scalar, Value
+from weft.frontend.structs import numbers_in_object
+from weft.frontend.values import Array, EitherType, Object, ObjectType, OptionOf, Records, Scalar, Struct, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -106,6 +107,8 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
     assert isinstance(keys, Records)
     cells = Cells(emitter, keys.growing)
     count = cells.last()
+    if isinstance(keys.item, ObjectType):
+        _refuse_odd_objects(builder, keys)
     for column, name in enumerate(keys.growing.data):
         if not emitter.buffers[name].type.dtype.is_inexact:
             continue
@@ -113,6 +116,28 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
         number = cells.read(at[0])[column]
         good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
         emitter.hand_back(emitter.snapshot(good, "good"), "a list with NaN in it is sorted")
+
+
+def _refuse_odd_objects(builder: Builder, keys: Records) -> None:
+    """An order that a class defines must be one: no object is before itself, or has NaN among its numbers."""
+    emitter, cells = builder.emitter, Cells(builder.emitter, keys.growing)
+    with loop(emitter, ZERO, cells.last()) as at:
+        item = builder.assembled(keys.item, iter(cells.taken(at)))
+        assert isinstance(item, Struct)
+        for number in numbers_in_object(builder, item):
+            if number.type.dtype.is_inexact:
+                emitter.hand_back(Op("eq", (number, number), BOOL), "objects with NaN in them are sorted")
+        before = builder.expand(is_before, {"one": item, "other": item})
+        truth = builder.truth(before, None)
+        if isinstance(truth, Scalar):
+            after = arith.negate(arith.condition(truth.expr))
+            emitter.hand_back(after, "objects that are before themselves are sorted")
+        elif truth:
+            raise Unsupported(emitter.span, "objects sorted by a comparison that is always true")
+
+
+def is_before(one, other):
+    return one < other
 
 
 def method(builder: Builder, items: Records, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
