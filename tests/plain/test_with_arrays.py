@@ -63,6 +63,30 @@ def distinct(labels):
     return total, found, [label for label in found]
 
 
+@dataclass
+class Ball:
+    x: float
+    v: float
+    name: str = "b"
+
+
+def counted(balls, field):
+    """Attributes that are no numbers, and objects that stand in the list twice."""
+    hits = 0
+    for _ in range(30):
+        for ball in balls:
+            ball.x += ball.v * 0.1
+            if ball.x < 0 or ball.x > 1:
+                ball.v = -ball.v
+                hits += 1
+            field[int(min(max(ball.x, 0.0), 0.999) * len(field))] += 1
+    return hits, {ball.name: ball.x for ball in balls}
+
+
+def balls():
+    return [Ball(0.1, 0.5), Ball(0.9, -1.3, "c")]
+
+
 def bodies():
     return [Body(1.0, 0.5, 0.1), Body(2.0, 1.5, -0.1)]
 
@@ -84,6 +108,18 @@ def test_one_compiler_takes_all_of_it(function, arguments):
     compiled = weft.jit(function)
     same_as_plain(compiled, function, arguments, calls=2)
     assert compiled.stats["python_calls"] == 0 or len(arguments()[-1]) == 0
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "arguments",
+    [lambda: (balls(), np.zeros(7)), lambda: (balls() * 2, np.zeros(14)[::-2]), lambda: (balls()[:1], np.ones(3))],
+    ids=["two", "twice", "one"],
+)
+def test_objects_that_only_plain_python_has_a_form_of(arguments):
+    compiled = weft.jit(counted)
+    same_as_plain(compiled, counted, arguments, calls=2)
+    assert compiled._native is not None
 
 
 @pytest.mark.native

@@ -445,7 +445,11 @@ class Builder(
             if strings is not None:
                 return strings
         if type(base.sample) is list and base.sample:
-            return list_of_objects(self, base, node) or super().modelled(base, node)
+            found = list_of_objects(self, base, node)
+            if found is None and is_object(base.sample[0]):
+                reason = f"a list of objects of type {type(base.sample[0]).__name__}"
+                raise reasons.left_to_plain(self.unsupported(node, reason))
+            return found or super().modelled(base, node)
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")

@@ -24,6 +24,7 @@ from weft.frontend.core import assign_scalar_slot, written_by
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
 from weft.frontend.items import as_value, types_in
+from weft.frontend.reasons import left_to_plain
 from weft.frontend.scope import Slot
 from weft.frontend.specs import ListSpec, Spec, spec_of
 from weft.frontend.structs import attributes_of, fits, is_frozen, is_named_tuple, is_simple_class, slots_of
@@ -219,7 +220,8 @@ def list_of_objects(builder: Building, base: Instance, node: ast.AST) -> Value |
     if not known:
         return None  # nothing of them is a number: they are left to Python
     if set(objects[kind]) != set(known):
-        raise builder.unsupported(node, f"objects of type {kind.__name__} with other attributes than numbers")
+        reason = f"objects of type {kind.__name__} with other attributes than numbers"
+        raise left_to_plain(builder.unsupported(node, reason))
     columns = {name: _column_of(builder, base, name) for name in known}
     layouts = objects[kind]
     emitter, pool = builder.emitter, Cells(builder.emitter, builder.pools[kind])
@@ -257,7 +259,8 @@ def _column_of(builder: Building, base: Instance, name: str) -> Array:
     sample = [getattr(item, name) for item in base.sample]
     spec = spec_of(sample)
     if not isinstance(spec, ListSpec) or spec.rank != 1:
-        raise builder.unsupported(builder.scope.source.tree, f"an attribute {name} of objects that is no number")
+        reason = f"an attribute {name} of objects that is no number"
+        raise left_to_plain(builder.unsupported(builder.scope.source.tree, reason))
     made, param = builder.parameter(f"each_{name}", spec, sample, -1)
     assert isinstance(made, Array) and made.view is not None
     for notes in (builder.own, builder.argument_of):
@@ -273,7 +276,7 @@ def check_lists_given(builder: Building) -> None:
     for _, kind, _, memory in builder.lists_given:
         if memory & written:
             reason = f"a list of objects of type {kind.__name__} that is an argument and changes"
-            raise builder.unsupported(builder.scope.source.tree, reason, "make a copy of it first")
+            raise left_to_plain(builder.unsupported(builder.scope.source.tree, reason, "make a copy of it first"))
 
 
 def _with_lists(builder: Building, out: Out, node: ast.AST) -> Out:
@@ -283,12 +286,13 @@ def _with_lists(builder: Building, out: Out, node: ast.AST) -> Out:
         others += [held for _, held, _, _ in builder.lists_given if held is not kind]
         if len(lists) > 1 or any(issubclass(kind, other) or issubclass(other, kind) for other in others):
             reason = f"a change of objects of type {kind.__name__} that may be in two arguments"
-            raise builder.unsupported(node, reason, "return the values instead")
+            raise left_to_plain(builder.unsupported(node, reason, "return the values instead"))
         argument, _, first, _ = lists[0]
         names = tuple(name for held, name in sorted(builder.emitter.decisions.assigned, key=repr) if held is kind)
         layouts = builder.emitter.decisions.objects[kind]
         if any(not isinstance(layouts[name], ScalarType) for name in names):
-            raise builder.unsupported(node, f"attributes of type {kind.__name__} of several types", "convert them")
+            reason = f"attributes of type {kind.__name__} of several types"
+            raise left_to_plain(builder.unsupported(node, reason, "convert them"))
         pool = Cells(builder.emitter, builder.pools[kind])
         places = {name: place for place, name in enumerate(layout_columns(layouts))}
         columns = builder.columns(pool, len(pool.growing.data))
