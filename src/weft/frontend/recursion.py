@@ -55,6 +55,7 @@ from weft.frontend.recursive_results import (
     Template,
     common,
     joined,
+    number_of,
     parts_of,
     received_number,
     returns_list,
@@ -302,8 +303,7 @@ def _blank(builder: Building, template: Template) -> Out:
     if isinstance(template, TextType):
         parts = tuple(_blank(builder, INT) for _ in range(2))
         return TupleOut(parts, named=next(name for name, of in TEXT_RESULTS.items() if of == template))
-    of = INT if isinstance(template, Row) else template.of if isinstance(template, Either) else template
-    number = builder.emitter.declare("nothing", of)
+    number = builder.emitter.declare("nothing", of := number_of(template))
     builder.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
     if isinstance(template, Row):
         builder.row_results[number.name] = template.layout

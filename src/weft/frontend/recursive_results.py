@@ -90,6 +90,11 @@ def common(found: list[Template], assumed: Sequence[Template], source: Source) -
     return found[0]
 
 
+def number_of(template: ScalarType | Row | Either) -> ScalarType:
+    """The type of the number that is or stands for a value."""
+    return INT if isinstance(template, Row) else template.of if isinstance(template, Either) else template
+
+
 def joined(shapes: Sequence[Template]) -> Template:
     """What covers all, where they differ in nothing but whose numbers they hold; else None."""
     found, *others = shapes
