@@ -244,9 +244,11 @@ class _Directed:
         nodes = body
         for each in reversed(inner):
             nodes = (replace(each, body=nodes),)
+        # Blocks of one loop are shared among threads: within them there is nothing left to share.
+        shared = (each for _, each in outer if is_shared(each) and (each is first or each.kind is LoopKind.PARALLEL))
+        spread = next(shared, None)
         for blocks, each in reversed(outer):
-            shared = is_shared(each) and (each is first or each.kind is LoopKind.PARALLEL)
-            outermost, work = (LoopKind.PARALLEL, each.work) if shared else (LoopKind.SEQUENTIAL, None)
+            outermost, work = (LoopKind.PARALLEL, each.work) if each is spread else (LoopKind.SEQUENTIAL, None)
             nodes = (Loop(blocks, nodes, outermost, work=work, span=each.span),)
         return (*nest.before, *nodes, *nest.after)
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from weft.directives import Directive
 from weft.errors import CompileError, TransformError, Unsupported, WeftError
+from weft.ir.verify import VerifyError
 from weft.jitted import Jitted
 from weft.options import Options, make_options
 from weft.records import dataclass
@@ -214,6 +215,8 @@ class _Search:
             result = self.calls.result(made)
         except (TransformError, Unsupported, CompileError) as problem:
             return Trial(plan, None, problem.reason)
+        except VerifyError as problem:  # transformations that do not go together
+            return Trial(plan, None, str(problem))
         if (code := _code(made)) in self.codes:
             return Trial(plan, None, "the same code as another candidate's")
         self.codes.add(code)
