@@ -763,12 +763,10 @@ def _learnt(builder: Building, entry: Entry, shapes: list[Template], guess: Temp
 
 def _gives(builder: Building, entry: Entry) -> Template:
     """What a call gives, as far as it is known."""
-    if entry.optional is not None and entry.program is None:
-        entry.assumed.append(entry.optional)
-        return entry.optional
-    if entry.joined is not None and entry.program is None:
-        entry.assumed.append(entry.joined)
-        return entry.joined
+    told = entry.optional or entry.joined
+    if told is not None and entry.program is None:
+        entry.assumed.append(told)
+        return told
     if entry.program is not None or entry.attempt is None:
         return entry.known[0]
     seen, rows = entry.attempt.emitter.results, entry.attempt.row_results
