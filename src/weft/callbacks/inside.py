@@ -88,7 +88,8 @@ def _called(call: Bound, made: Made) -> Value:
     try:
         given, results = made.types([_type_of(value) for value in operands])
     except TypeError:
-        raise Unsupported(emitter.span, f"TypeError: {made.name}() of these types of arguments") from None
+        given_types = ", ".join(map(describe, operands))
+        raise Unsupported(emitter.span, f"TypeError: {made.name}() has no loop for ({given_types})") from None
     reads.function(made.function)
     placed = [_placed(value, dtype, call) for value, dtype in zip(operands, given)]
     extents: dict[str, Expr] = {}

@@ -17,6 +17,7 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend.hints import array_by_use
+from weft.hosts.functions import NO_HINTS
 from weft.hosts.hint_samples import NoSample, Samples
 from weft.plain import choice
 from weft.plain.compiling import Front, front
@@ -56,7 +57,7 @@ def samples(plain: types.FunctionType, known: Mapping[str, Any], receiver: type 
         elif name in hints:
             found.append(made.of(hints[name]))
         else:
-            raise NoSample("its parameters have no complete hints")
+            raise NoSample(NO_HINTS)
     return found
 
 

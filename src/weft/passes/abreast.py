@@ -283,7 +283,6 @@ def _in_order(loop: Loop) -> Loop:
 
 def _rebased(loop: Loop) -> Loop:
     """Loops inside that start where the iteration says start at zero."""
-    lane = loop.dim.var
 
     def visit(node: Node) -> Node:
         node = map_sub_blocks(node, lambda block: tuple(visit(inner) for inner in block))
@@ -294,7 +293,7 @@ def _rebased(loop: Loop) -> Loop:
         body = tuple(map_node_exprs(inner, lambda e: substitute(e, names)) for inner in node.body)
         return replace(node, dim=Dim(dim.var, integer(0), affine_index.sub(dim.hi, dim.lo)), body=body, work=None)
 
-    return replace(loop, body=tuple(visit(node) for node in loop.body)) if lane else loop
+    return replace(loop, body=tuple(visit(node) for node in loop.body))
 
 
 def _together(block: Block, lanes: Dim) -> Block:
