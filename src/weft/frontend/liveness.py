@@ -30,12 +30,15 @@ def _nested(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef))
 
 
-def assigned(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that executing the nodes may bind."""
+def assigned(nodes: Iterable[ast.AST], beside: Iterable[ast.AST] = ()) -> set[str]:
+    """Names that executing the nodes may bind; what is bound in the nodes `beside` is left out."""
     found: set[str] = set()
     stack = list(nodes)
+    skipped = {id(node) for node in beside}
     while stack:
         node = stack.pop()
+        if id(node) in skipped:
+            continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             found.add(node.id)
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):

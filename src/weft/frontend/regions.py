@@ -90,6 +90,10 @@ class _Splitter:
         self.handled: frozenset[str] = frozenset()
         # A region that is the whole body again would be split forever.
         self.whole = list(tree.body)
+        self.given = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)} | imported(tree.body)
+        for node in ast.walk(tree):
+            self.given |= set(node.names) if isinstance(node, (ast.Global, ast.Nonlocal)) else set()
+        self.loops = 0
 
     def block(self, body: list[ast.stmt], bound: set[str], tail: bool) -> list[ast.stmt]:
         """A block with its runs of good statements outlined.
@@ -121,7 +125,9 @@ class _Splitter:
             inner = set(bound)
             if isinstance(node, ast.For):
                 inner |= assigned([node.target])
+            self.loops += 1
             node.body = self.block(node.body, inner, tail=False)
+            self.loops -= 1
             node.orelse = self.block(node.orelse, set(bound), tail=False)
         elif isinstance(node, ast.If):
             node.body = self.block(node.body, set(bound), tail=False)
@@ -145,12 +151,21 @@ class _Splitter:
         writes = [] if returns else sorted(assigned(run) & live)
         # What the run may leave as it was comes in, to be given back.
         kept = set(writes) - surely_assigned(run)
-        reads = _upward(run) & (self.locals | bound) | kept
+        reads = _upward(run) & (self.locals | bound) - self._without_value(run) | kept
         if not reads <= bound:
             return run
         own = {id(self.imports[name]): self.imports[name] for name in sorted(reads & self.imports.keys())}
         body = [*map(copy.copy, own.values()), *run]
         return [self._outline(body, sorted(reads - self.imports.keys()), writes, returns)]
+
+    def _without_value(self, run: list[ast.stmt]) -> set[str]:
+        """Names that certainly have no value before the run: nothing else assigns them, and no former iteration did.
+
+        The region finds them as they are, unbound, and raises what the function would raise.
+        """
+        if self.loops:
+            return set()
+        return assigned(run) - assigned(self.whole, beside=run) - self.given
 
     def _shares_names(self, run: list[ast.stmt]) -> bool:
         """Whether a nested function sees a variable that the run gets as a copy, or gives away."""
