@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.frontend import reads
-from weft.naming import home_of
 from weft.plain import foreign
 from weft.plain.binding import NAMES, Keywords, Parameters, Star, bound, without_names
 from weft.plain.frame import C_TYPES, Frame, Value
 from weft.plain.types import Head, Node, representation
-from weft.plain.unit import FunctionInfo, Instance, function_info
+from weft.plain.unit import FunctionInfo, Instance, function_info, is_jitted
 
 
 @contextlib.contextmanager
@@ -135,9 +134,8 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
         if callee.__code__ is _DISPATCHING_CODE:
             return _dispatched(cx, callee, arguments, keywords)
         return call_function(cx, callee, arguments, keywords)
-    plain = getattr(callee, "py_func", None)
-    if isinstance(plain, python_types.FunctionType) and home_of(type(callee)).startswith("weft"):
-        return call_function(cx, plain, arguments, keywords)
+    if is_jitted(callee):
+        return call_function(cx, callee.py_func, arguments, keywords)
     if isinstance(callee, type):
         return construct(cx, callee, arguments, keywords)
     if isinstance(callee, python_types.MethodDescriptorType):  # str.upper
