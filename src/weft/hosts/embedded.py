@@ -237,15 +237,20 @@ def _install(namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...]
     if isinstance(found, property):
         setattr(owner, last, property(compiled, found.fset, found.fdel, found.__doc__))
     elif path:
-        setattr(owner, last, staticmethod(compiled) if isinstance(found, staticmethod) else compiled)
+        bound = type(found) if isinstance(found, (staticmethod, classmethod)) else None
+        setattr(owner, last, compiled if bound is None else bound(compiled))
     else:
         namespace[last] = compiled
     return compiled
 
 
 def function_of(value: Any) -> Any:
-    """The function that a class or module holds: as it is, compiled, as a static method or as a property's getter."""
-    value = value.__func__ if isinstance(value, staticmethod) else value.fget if isinstance(value, property) else value
+    """The function that a class or module holds: as it is, compiled, as a static method, a class method or as a
+    property's getter."""
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = value.fget
     value = getattr(value, "py_func", value)
     value = value.__wrapped__ if hasattr(type(value), "native_calls") else value
     return value if isinstance(value, types.FunctionType) else None

@@ -26,10 +26,13 @@ from weft.hosts.shapes import Samples
 CALLED = ("__call__",)
 
 
-def made(kind: type, plain: types.FunctionType, is_static: bool, general: bool) -> Function:
-    """A method of a class; LookupError without hints, Unsupported if it cannot be built."""
+def made(kind: type, plain: types.FunctionType, form: type, general: bool) -> Function:
+    """A method of a class; LookupError without hints, Unsupported if it cannot be built. `form`: that of what the class
+    holds, such as `staticmethod`."""
     try:
-        return _static(plain, general) if is_static else _method(kind, plain, general)
+        if form is staticmethod:
+            return _static(plain, general)
+        return _class_method(kind, plain, general) if form is classmethod else _method(kind, plain, general)
     except LookupError:
         raise LookupError("its parameters or its class have no complete hints") from None
 
@@ -42,18 +45,30 @@ def _static(plain: types.FunctionType, general: bool) -> Function:
     return made_function(function, kinds, general=general)
 
 
-def _method(kind: type, plain: types.FunctionType, general: bool) -> Function:
-    parameters = list(inspect.signature(plain).parameters)
+def _class_method(kind: type, plain: types.FunctionType, general: bool) -> Function:
+    """The class itself is compiled in: that of a derived class is another argument."""
+    kinds, function = [spec_of(kind), *_further(plain)], jit(plain, fallback="error")
+    samples = Samples(extents_of(plain))
+    return made_function(function, kinds, general=general, receiver=kind, samples=samples, checked=False)
+
+
+def _further(plain: types.FunctionType) -> list[Spec]:
+    """The specs of all parameters but the first; LookupError if a hint is missing."""
     hints = inspect.get_annotations(plain, eval_str=True)
     kinds: list[Spec] = []
-    for name in parameters[1:]:
+    for name, parameter in list(inspect.signature(plain).parameters.items())[1:]:
         spec = spec_of_hint(hints.get(name))
-        if spec is None:
+        if spec is None or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise LookupError(name)
         kinds.append(spec)
+    return kinds
+
+
+def _method(kind: type, plain: types.FunctionType, general: bool) -> Function:
+    kinds = _further(plain)
     fields = attributes(kind)
     made_by: Any = kind.__new__
-    if not parameters or not fields or made_by is not object.__new__:
+    if not inspect.signature(plain).parameters or not fields or made_by is not object.__new__:
         raise LookupError("self")
     shapes = {name: tuple(sum_of(e) for e in h.shape) for name, h in fields.items() if isinstance(h, ArrayHint)}
     # Names mean the same in the class and in the method.

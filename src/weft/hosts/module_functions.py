@@ -59,12 +59,13 @@ def found(
                 continue
             if plain.__code__.co_filename != module.__file__:
                 continue  # made by `dataclass`, `namedtuple`, `Enum` and their like
-            alone = isinstance(value, staticmethod)
+            form = type(value)
 
-            def of_class(kind: type = kind, plain: Any = plain, alone: bool = alone) -> Function:
-                return methods.made(kind, plain, alone, general)
+            def of_class(kind: type = kind, plain: Any = plain, form: type = form) -> Function:
+                return methods.made(kind, plain, form, general)
 
-            search.add(plain.__qualname__, plain, None if alone else kind, of_class)
+            receiver = None if form is staticmethod else kind
+            search.add(plain.__qualname__, plain, receiver, of_class, of_class=form is classmethod)
     return Found(tuple(search.arrays), tuple(search.plain), search.left)
 
 
@@ -84,12 +85,13 @@ class _Search:
         receiver: type | None,
         over_arrays: Callable[[], Function],
         timed: bool = True,
+        of_class: bool = False,
     ) -> None:
         """Build a function, or note what is in the way. `over_arrays` raises LookupError without types."""
         reason = ""
         samples: list[list[Any]] | None = None
         try:
-            samples = plain_functions.samples(plain, self._known, receiver)
+            samples = plain_functions.samples(plain, self._known, receiver, of_class)
         except NoSample as problem:
             reason = str(problem)
         # Of a receiver the compiler of arrays reads what a method uses; plain Python copies all of it.

@@ -39,19 +39,27 @@ class PlainFunction:
     versions: tuple[Front, ...]
 
 
-def samples(plain: types.FunctionType, known: Mapping[str, Any], receiver: type | None = None) -> list[list[Any]]:
-    """Samples of each parameter by its hint; NoSample if a hint is missing or says too little."""
+def samples(
+    plain: types.FunctionType, known: Mapping[str, Any], receiver: type | None = None, of_class: bool = False
+) -> list[list[Any]]:
+    """Samples of each parameter by its hint; NoSample if a hint is missing or says too little. `receiver`: the class of
+    a method, which is the first argument itself if the method is `of_class`."""
     found: list[list[Any]] = []
     try:
         hints = inspect.get_annotations(plain, eval_str=True)
     except Exception as problem:
         raise NoSample(f"its hints cannot be read ({problem})") from problem
     made = Samples(known)
-    for at, (name, parameter) in enumerate(inspect.signature(plain).parameters.items()):
+    parameters = inspect.signature(plain).parameters.items()
+    # In the order of variables: `*` and `**` come last.
+    for at, (name, parameter) in enumerate(sorted(parameters, key=lambda each: each[1].kind in _VARIADIC)):
         if parameter.kind in _VARIADIC:
-            raise NoSample(f"its parameter {parameter}")
-        if at == 0 and receiver is not None:
-            found.append(made.of(receiver))
+            if name not in hints:
+                raise NoSample(f"its parameter {parameter} has no hint")
+            gathered = tuple[hints[name], ...] if parameter.kind is parameter.VAR_POSITIONAL else dict[str, hints[name]]
+            found.append(made.of(gathered))
+        elif at == 0 and receiver is not None:
+            found.append([receiver] if of_class else made.of(receiver))
         elif (array := array_by_use(plain, name, hints.get(name))) is not None:
             found.append([np.zeros((2,) * array.rank, array.dtype.numpy)])
         elif name in hints:

@@ -6,6 +6,7 @@ A call is a transaction: whatever a version cannot do leaves everything as it wa
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,7 @@ _MAX_STRANGERS: Final = 1000
 _MAX_WIDE: Final = 40
 OVERFLOW: Final = "an integer beyond 64 bits"
 _HEAP_TYPE: Final = 1 << 9
+_VARIADIC: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 class PlainVersion:
@@ -136,12 +138,18 @@ _kept: list[Any] = []
 
 
 def binder(code: types.CodeType) -> Any:
-    """A function with the parameters of another one, neither `*` nor `**`, that gives their values in order."""
+    """A function with the parameters of another one that gives their values in the order of its variables: a tuple for
+    `*` and a dict for `**` come last."""
     count, first = code.co_argcount, code.co_posonlyargcount
     names = [f"a{place}" if name.startswith(".") else name for place, name in enumerate(code.co_varnames)]
     positional, named = names[:count], names[count : count + code.co_kwonlyargcount]
-    parts = [*positional[:first], *(["/"] if first else []), *positional[first:], *(["*", *named] if named else [])]
-    values = "".join(f"{name}, " for name in (*positional, *named))
+    others = iter(names[count + code.co_kwonlyargcount :])
+    gathered = [next(others)] if code.co_flags & inspect.CO_VARARGS else []
+    by_name = [next(others)] if code.co_flags & inspect.CO_VARKEYWORDS else []
+    star = [f"*{name}" for name in gathered] or (["*"] if named else [])
+    parts = [*positional[:first], *(["/"] if first else []), *positional[first:], *star, *named]
+    parts += [f"**{name}" for name in by_name]
+    values = "".join(f"{name}, " for name in (*positional, *named, *gathered, *by_name))
     made: dict[str, Any] = {}
     exec(compile(f"def bind({', '.join(parts)}):\n    return ({values})\n", __file__, "exec"), made)
     return made["bind"]
@@ -165,8 +173,8 @@ class Native:
         self._deoptimise = deoptimise  # see compile_version
         code = function.__code__
         #: How many arguments by position are all that there are; -1: there are parameters that have names only.
-        self._count = -1 if code.co_kwonlyargcount else code.co_argcount
-        self._bind = None if code.co_flags & 0x0C else binder(code)
+        self._count = -1 if code.co_kwonlyargcount or code.co_flags & _VARIADIC else code.co_argcount
+        self._bind = binder(code)
         self.given_up = False
         self._names: dict[str, Any] = {}  # of `entry`
         self.wide: frozenset[int] = frozenset()  # lines on which integers have overflowed
