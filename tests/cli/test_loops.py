@@ -24,6 +24,7 @@ pytestmark = [
 def entered(function: Any, *args: Any) -> tuple[Any, loops.Loop]:
     """Call a function whose first loop native code takes over as soon as all its variables have values."""
     from weft.heat.entering import version_for
+    from weft.heat.fetched import Fetched
 
     made: list[loops.Loop] = []
 
@@ -39,7 +40,7 @@ def entered(function: Any, *args: Any) -> tuple[Any, loops.Loop]:
         if not entry._is_head(frame):
             return local
         made.append(loop)
-        version_for(found, dict(frame.f_locals))
+        version_for(found, dict(frame.f_locals), Fetched(found.function))
         loop.enter(frame, lambda *_: False)
         sys.settrace(None)
         return None

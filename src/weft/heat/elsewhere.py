@@ -32,6 +32,7 @@ class Answer:
     `plain`: it is one of the compiler of plain Python; `call`: seconds of a native call, 0 if that was not tried.
     `gain`: how many times faster a loop is, 0 if that is not known; `line` is then that of the loop.
     `wide`: lines on which integers need more than 64 bits.  `early`: a loop in its first iteration may be good later.
+    `bound`: the disk cache has but the machine code; what belongs to it has no form that outlives a process.
     """
 
     def __init__(
@@ -46,8 +47,9 @@ class Answer:
         gain: float = 0.0,
         wide: list[int] | None = None,
         early: bool = False,
+        bound: bool = False,
     ) -> None:
-        self.early = early
+        self.early, self.bound = early, bound
         self.good, self.signature, self.reason, self.line, self.seconds = good, signature, reason, line, seconds
         self.plain, self.call, self.gain, self.wide = plain, call, gain, wide or []
 

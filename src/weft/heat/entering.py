@@ -16,12 +16,12 @@ from typing import Any
 from weft import forking, handlers, net
 from weft.errors import Span, Unsupported
 from weft.heat.elsewhere import Answer, build_run_time
+from weft.heat.fetched import Fetched
 from weft.heat.loops import Loop, following, timed
 from weft.heat.outline import Outline
 from weft.options import make_options
-from weft.plain.compiling import compile_version
-from weft.plain.function import OVERFLOW, Native, PlainVersion
-from weft.plain.runtime import MISS, NotCompiled, compiled_kernel, last
+from weft.plain.function import OVERFLOW, PlainVersion
+from weft.plain.runtime import MISS, NotCompiled, last
 
 _RANGES = type(iter(range(0)))
 _ITEMS: Any = (type(iter([])), type(iter(())), type(iter("a")), type(iter("\u20ac")))
@@ -137,7 +137,7 @@ def _state(outline: Outline, frame: types.FrameType) -> Any:
 # --- running --------------------------------------------------------------------------------------------------------
 
 
-class Parts(Native):
+class Parts(Fetched):
     """The function of a loop, whose versions are in the disk cache."""
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -169,7 +169,7 @@ class Parts(Native):
             return False
         try:
             with handlers.passing(), forking.working():
-                self.extend(values, compiled_kernel)
+                self.fetch(values)
             return True
         except NotCompiled:
             self.wanted = True
@@ -196,6 +196,7 @@ def run(loop: Loop, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any],
     if loop.native is None:
         loop.native = Parts(outline.function)
     loop.native.wide |= loop.wide
+    loop.native.is_bound |= loop.is_bound
     count, spent = 1, 0.0
     first: float | None = None  # seconds of one iteration, and of copying the variables
     while state.left:
@@ -243,28 +244,33 @@ def _missed(loop: Loop, variables: dict[str, Any], ask: Callable[[Loop, dict[str
 def prepared(outline: Outline, variables: dict[str, Any], wide: frozenset[int] = frozenset()) -> Answer:
     """Compile a loop for the variables of a frame that may be anywhere in it; leave it in the disk cache; time it."""
     build_run_time()
-    plain: float | None = None
-    for _ in range(_MOST_WIDE):
-        version = version_for(outline, variables, wide)
-        if plain is None:  # of an iteration that had begun, a repetition may fail, and the next one succeed
+    native, plain = Fetched(outline.function), 0.0
+    native.wide = wide
+    for number in range(_MOST_WIDE):
+        version = version_for(outline, variables, native)
+        if not number:  # of an iteration that had begun, a repetition may fail, and the next one succeed
             plain = _trial(outline, variables, None) or _trial(outline, variables, None)
         try:
-            native = _trial(outline, variables, version, plain)
+            call = _trial(outline, variables, version, plain)
             break
+        except _Stranger:
+            continue
         except _Overflow as problem:
-            if problem.line in wide:
+            if problem.line in native.wide:
                 raise Unsupported(_place(outline), f"a native call was given up: {OVERFLOW}", "") from None
-            wide |= {problem.line}
+            native.wide |= {problem.line}
+            native.versions.clear()
     else:
         raise Unsupported(_place(outline), "integers beyond 64 bits on many lines", "")
-    gain = plain / native if native else 0.0
-    return Answer(True, version.signature, line=outline.line, plain=True, call=native, gain=gain, wide=sorted(wide))
+    gain = plain / call if call else 0.0
+    answer = Answer(True, version.signature, line=outline.line, plain=True, call=call, gain=gain)
+    answer.wide, answer.bound = sorted(native.wide), not native.is_kept
+    return answer
 
 
-def version_for(outline: Outline, variables: dict[str, Any], wide: frozenset[int] = frozenset()) -> PlainVersion:
-    """Native code of a loop for the variables of a frame; `wide`: lines on which integers need more than 64 bits."""
-    names = tuple(variables[name] for name in outline.names)
-    return compile_version(outline.function, (*_sample(outline, variables, 1), *names), wide=wide)
+def version_for(outline: Outline, variables: dict[str, Any], native: Fetched) -> PlainVersion:
+    """Native code of a loop for the variables of a frame, one more."""
+    return native.extend((*_sample(outline, variables, 1), *(variables[name] for name in outline.names)))
 
 
 def _sample(outline: Outline, variables: dict[str, Any], count: int) -> tuple[Any, ...]:
@@ -288,6 +294,8 @@ def _trial(outline: Outline, variables: dict[str, Any], version: PlainVersion | 
         found = outline.function(*arguments) if version is None else version.call(*arguments, *version.hidden)
         if found is MISS:
             why = last(version.call)  # type: ignore[union-attr]
+            if version.is_restored and not why.deopts:  # type: ignore[union-attr]
+                raise _Stranger
             if why.reason == OVERFLOW and why.line:
                 raise _Overflow(why.line)
             raise _Missed(why.reason if count == 1 else "an exception")
@@ -303,7 +311,7 @@ def _trial(outline: Outline, variables: dict[str, Any], version: PlainVersion | 
     signal.setitimer(signal.ITIMER_PROF, _LONGEST_TRIAL)
     try:
         return timed(part, plain)
-    except _Overflow:
+    except (_Overflow, _Stranger):
         raise
     except _Missed as problem:
         reason = str(problem)
@@ -330,3 +338,7 @@ class _Overflow(Exception):
 
 class _Missed(Exception):
     """A part that deoptimised."""
+
+
+class _Stranger(Exception):
+    """A version of the disk cache that is for variables of other types."""

@@ -65,6 +65,7 @@ class Loop:
         self.failures = 0
         self.is_inside = False  # native code runs
         self.wide: frozenset[int] = frozenset()  # lines on which integers need more than 64 bits
+        self.is_bound = False  # its versions cannot be restored without the compiler
         self.outline: Outline | None = None
         self.native: Any = None
 
@@ -94,7 +95,7 @@ class Loop:
             self.leave(answer.reason)
             return
         self.signature, self.gain, self.each = answer.signature, answer.gain, answer.call
-        self.wide = frozenset(answer.wide)
+        self.wide, self.is_bound = frozenset(answer.wide), answer.bound
         if answer.gain and answer.gain < _GAIN:
             self.leave(f"compiled it is not faster ({answer.gain:.2f}x)")
             return

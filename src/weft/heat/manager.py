@@ -345,7 +345,7 @@ class Manager:
             return self._ask(spot, kinds, values, attempt)
 
         native = HotPlain(spot.twin, self.options, ask)
-        native.wide = spot.wide
+        native.wide, native.is_bound = spot.wide, spot.is_bound
         return native
 
     def _make(self, spot: Spot) -> Any:

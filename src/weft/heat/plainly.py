@@ -15,13 +15,11 @@ from typing import Any
 
 from weft import forking, handlers, net
 from weft.errors import Unsupported
-from weft.frontend.source import load
 from weft.heat.elsewhere import Answer, build_run_time
+from weft.heat.fetched import Fetched
 from weft.options import make_options
-from weft.plain import choice
-from weft.plain.compiling import compile_version
-from weft.plain.function import OVERFLOW, Native, PlainVersion
-from weft.plain.runtime import MISS, NotCompiled, compiled_kernel, last
+from weft.plain.function import OVERFLOW, PlainVersion
+from weft.plain.runtime import MISS, NotCompiled, last
 
 _MOST_REQUESTS = 4
 _MOST_WIDE = 8  # attempts to find the lines on which integers need more than 64 bits
@@ -35,24 +33,32 @@ def may_take(function: types.FunctionType, arguments: tuple[Any, ...], options: 
 
     A program that works with NumPy has loops over numbers compiled by the other one, too, which makes vectors of them.
     """
+    from weft.plain import choice
+
     if options.get("backend") or choice.uses_arrays(function, arguments):
         return False
+    from weft.frontend.source import load
+
     return "numpy" not in sys.modules or choice.is_plain(function, load(function).tree, arguments)
 
 
 def prepare(function: types.FunctionType, arguments: tuple[Any, ...]) -> Answer:
     """Compile a version for these arguments, leave it in the disk cache, and time a call of it."""
     build_run_time()
-    wide: frozenset[int] = frozenset()
+    native = Fetched(function)
     for _ in range(_MOST_WIDE):
-        version = compile_version(function, arguments, wide=wide)
+        version = native.extend(arguments)
         call = _timed(version, arguments)
         if call is not None:
-            return Answer(True, signature=version.signature, plain=True, call=call, wide=sorted(wide))
+            bound, wide = not native.is_kept, sorted(native.wide)
+            return Answer(True, signature=version.signature, plain=True, call=call, wide=wide, bound=bound)
         why = last(version.call)
-        if why.reason != OVERFLOW or not why.line or why.line in wide:
+        if version.is_restored and not why.deopts:
+            continue  # it is for arguments of other types
+        if why.reason != OVERFLOW or not why.line or why.line in native.wide:
             break
-        wide |= {why.line}
+        native.wide |= {why.line}
+        native.versions.clear()
     return Answer(False, reason=f"a native call was given up: {why.reason}", line=why.line)
 
 
@@ -84,7 +90,7 @@ def _timed(version: PlainVersion, arguments: tuple[Any, ...]) -> float | None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-class HotPlain(Native):
+class HotPlain(Fetched):
     """A function whose versions are made elsewhere; `ask` has one made for the arguments of a call."""
 
     def __init__(
@@ -128,7 +134,7 @@ class HotPlain(Native):
             return False
         try:
             with handlers.passing(), forking.working():
-                self.extend(values, compiled_kernel)
+                self.fetch(values)
             self.plain_calls -= 1
             return True
         except NotCompiled:
@@ -144,5 +150,6 @@ class HotPlain(Native):
     def told(self, kinds: Any, answer: Answer) -> None:
         """What became of a request; with a good answer the next call finds the version."""
         self._waiting = False
+        self.is_bound |= answer.bound
         if not answer.good:
             self._reasons.append(answer.reason)

@@ -91,6 +91,7 @@ class Spot:
         self._nested = 0
         self._timed = 0.0  # seconds of a native call elsewhere
         self.wide: frozenset[int] = frozenset()  # lines on which integers need more than 64 bits
+        self.is_bound = False  # its versions cannot be restored without the compiler
 
     @property
     def _twin(self) -> types.FunctionType:
@@ -212,6 +213,7 @@ class Spot:
             self.has_parts = bool(answer.line) and self.plain.mean > _LONG_ENOUGH
             return
         self.signature, self._timed, self.wide = answer.signature, answer.call, frozenset(answer.wide)
+        self.is_bound = answer.bound
         if answer.call and self.expected_gain < _GAIN:
             self.leave(f"compiled it is not faster ({self.expected_gain:.2f}x)")
             return

@@ -267,6 +267,11 @@ class Store:
         self._is_broken = False
         self._used: set[str] = set()  # keys of versions that this process has
 
+    @property
+    def is_used(self) -> bool:
+        """Whether a version of this process is on disk."""
+        return bool(self._used)
+
     def next(self, arguments: tuple[Any, ...], wide: frozenset[int]) -> Kept | None:
         """A version for such arguments that this process has not yet; None if there is none."""
         try:

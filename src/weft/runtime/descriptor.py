@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from weft.records import dataclass
-from weft.runtime import sharing, templates
 
 #: The words at the head of every block: return id, exception code, source line, three message values, two reserved.
 CONTROL_WORDS: Final = 8
@@ -410,8 +409,12 @@ def words_of(param: DirectParam | HiddenParam) -> int:
     if isinstance(param, (ArrayParam, ListParam)):
         return 1 + 2 * max(param.rank, 1)
     if isinstance(param, ContainerParam):
+        from weft.runtime import templates  # loads NumPy, which versions of plain Python do without
+
         return templates.words(param.template)
     if isinstance(param, MemoryParam):
+        from weft.runtime import sharing
+
         return sharing.parse(param.layout).words
     if isinstance(param, ScalarParam):
         return 2 if param.kind in ("complex", "np.complex64", "np.complex128") else 1
@@ -482,6 +485,8 @@ def _validate_param(param: DirectParam, position: int) -> None:
         if isinstance(param, ArrayParam) and not (0 <= param.typenum <= 16 or param.typenum == 23):
             raise TypeError(f"arrays of NumPy type number {param.typenum} are not plain numbers")
     elif isinstance(param, ContainerParam):
+        from weft.runtime import templates
+
         try:
             templates.words(param.template)
         except ValueError as problem:
@@ -498,6 +503,8 @@ def _validate_param(param: DirectParam, position: int) -> None:
         if param.type is not None and not isinstance(param.type, type):
             raise TypeError(f"not a type: {param.type!r}")
     elif isinstance(param, MemoryParam):
+        from weft.runtime import sharing
+
         layout = sharing.parse(param.layout)
         if not all(0 <= member.argument < position for member in layout.members):
             raise TypeError(f"the memory of arguments that there are not: {param.layout}")
