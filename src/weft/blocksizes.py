@@ -31,6 +31,9 @@ class Tuned:
         functools.update_wrapper(self, function)
         self.py_func, self.options = function, options
         self.inner = compiled(function, replace(options, tune=()))
+        self._compiled = compiled
+        #: Of names that comments use, too: a function for each choice, compiled with its numbers.
+        self._own: dict[tuple[tuple[str, int], ...], Any] = {}
         names = [name for name, _ in options.tune]
         parameters = inspect.signature(function).parameters
         self.parameters = [name for name in names if name in parameters]
@@ -68,14 +71,31 @@ class Tuned:
 
     def _run(self, choice: dict[str, int], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[float, Any]:
         own = {name: choice[name] for name in self.parameters}
+        inner = self._function(choice)
         if not self.globals:
-            return _timed(self.inner, args, {**kwargs, **own})
+            return _timed(inner, args, {**kwargs, **own})
         space = self.py_func.__globals__
         with self._lock:  # the name is the module's: no other call may choose meanwhile
             for name in self.globals:
                 if space.get(name) != choice[name]:
                     space[name] = choice[name]
-            return _timed(self.inner, args, {**kwargs, **own})
+            return _timed(inner, args, {**kwargs, **own})
+
+    def _function(self, choice: dict[str, int]) -> Any:
+        """The function for a choice: its own where comments use one of the names."""
+        if not self._in_comments:
+            return self.inner
+        key = tuple(choice.items())
+        if key not in self._own:
+            told = replace(self.options, tune=tuple((name, (value,)) for name, value in key))
+            self._own[key] = self._compiled(self.py_func, told)
+        self.inner = self._own[key]  # what explains itself
+        return self._own[key]
+
+    @functools.cached_property
+    def _in_comments(self) -> bool:
+        steering = getattr(self.inner, "local", self.inner)._steering
+        return bool(steering.named() & {name for name, _ in self.options.tune})
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["inner"], name)

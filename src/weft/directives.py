@@ -222,17 +222,104 @@ ON_LOOPS = (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse)
 
 
 @dataclass(frozen=True)
+class Dimension:
+    """What a comment says of one dimension of a tensor expression: `:N=>parallel,block(128)`.
+
+    `axis`: of the target of the assignment, None if it is not among its slices; `most`: extents beyond it are not met.
+    """
+
+    name: str
+    axis: int | None = None
+    reduced: bool = False
+    parallel: bool = False
+    vector: bool = False
+    block: int = 0
+    most: int = 0
+    single: bool = False
+    registers: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The dimensions that a comment names, outermost first, and the lines of its statement."""
+
+    line: int
+    last: int
+    dimensions: tuple[Dimension, ...]
+
+    def place(self, dimension: Dimension) -> Place:
+        return Place(self.variable(dimension), self.line, self.last)
+
+    def variable(self, dimension: Dimension) -> str:
+        """The loop variable of a dimension, from the end of its slice: `over_N`."""
+        words = re.findall(r"\w+", dimension.name.rpartition(":")[2])
+        return "_".join(("over", *words)) if words else f"over_{self.dimensions.index(dimension)}"
+
+    @property
+    def steers(self) -> bool:
+        """Whether it asks for more than what weft finds out by itself."""
+        shares = [dimension.parallel for dimension in self.dimensions if not dimension.reduced]
+        # Only an inner dimension is to be shared.
+        late = any(shares) and not shares[0]
+        return late or any(d.block or d.most or d.single or d.registers for d in self.dimensions)
+
+    def directives(self) -> tuple[Directive, ...]:
+        """What it asks of loops with caches, vectors and threads."""
+        found: list[Directive] = []
+        cut = [d for d in self.dimensions if d.block and not d.single and not d.reduced]
+        if cut:
+            found.append(Tile(tuple(map(self.place, cut)), tuple(d.block for d in cut)))
+        outer = next((d for d in self.dimensions if d.parallel), None)
+        if outer is not None and outer is not self.dimensions[0]:
+            found.append(Parallel(self.place(outer)))
+        found += [Sequential(self.place(d)) for d in self.dimensions if d.single or d.most]
+        found += [Vectorise(self.place(d)) for d in self.dimensions if d.vector and self.steers]
+        return tuple(found)
+
+
+@dataclass(frozen=True)
 class Directives:
-    """All directives of one function; `lenient`: a loop that is not there is no error (another version had it)."""
+    """All directives of one function; `lenient`: a loop that is not there is no error (another version had it).
+
+    `shapes`: what comments say of tensor expressions; `literal`: loops run in the order in which these name dimensions,
+    also where sums would rather run along memory: on an accelerator.
+    """
 
     items: tuple[Directive, ...] = ()
     lenient: bool = field(default=False, compare=False)
+    shapes: tuple[Shape, ...] = ()
+    literal: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.items)
+        return bool(self.items) or bool(self.shapes)
 
     def on_loops(self) -> tuple[Directive, ...]:
         return tuple(item for item in self.items if isinstance(item, ON_LOOPS))
+
+    def hints(self) -> tuple[Directive, ...]:
+        """What comments ask of loops: where that is not legal, or there is no such loop, weft's own stay."""
+        return tuple(each for shape in self.shapes for each in shape.directives())
+
+    def shape_of(self, line: int) -> Shape | None:
+        """The comment on the statement of a line."""
+        return next((shape for shape in self.shapes if shape.line <= line <= shape.last), None)
+
+    def dimension(self, variable: str, line: int) -> Dimension | None:
+        """What a comment says of a loop of the lowered program that holds a statement of this line."""
+        shape = self.shape_of(line)
+        dimensions = shape.dimensions if shape is not None else ()
+        for dimension in dimensions:
+            if shape is not None and Place(shape.variable(dimension)).is_variable(variable, blocks=True):
+                return dimension
+        return None
+
+    def by_one(self, variable: str, line: int) -> Dimension | None:
+        """A dimension that one work-item runs by itself: few elements, or sums that stay in its registers."""
+        dimension, shape = self.dimension(variable, line), self.shape_of(line)
+        if dimension is None or shape is None:
+            return None
+        summed = dimension.reduced and any(each.registers for each in shape.dimensions)
+        return dimension if dimension.most or dimension.registers or summed else None
 
     def skips(self, name: str) -> bool:
         return any(isinstance(item, SkipPass) and item.skipped == name for item in self.items)
@@ -240,6 +327,9 @@ class Directives:
     def keeps_loops(self, line: int, variables: Iterator[str] | tuple[str, ...]) -> bool:
         """Whether a statement of this line over these dimensions must become loops, and no call of a library."""
         names = tuple(variables)
+        shape = self.shape_of(line)
+        if shape is not None and shape.steers:
+            return True
         for item in self.items:
             if isinstance(item, NoLibrary) and item.line.has_line(line):
                 return True
@@ -257,7 +347,10 @@ class Directives:
         return any(item.line.has_line(line) for item in chosen)
 
     def separates(self, first: int, second: int) -> bool:
-        """Whether the loops of two lines are to be kept apart."""
+        """Whether the loops of two lines are to be kept apart: somebody asked for it, or for blocks of one of them."""
+        shapes = self.shape_of(first), self.shape_of(second)
+        if shapes[0] is not shapes[1] and any(shape is not None and shape.steers for shape in shapes):
+            return True
         for item in self.items:
             if isinstance(item, NoFuse):
                 here = [{k for k, place in enumerate(item.lines) if place.has_line(line)} for line in (first, second)]

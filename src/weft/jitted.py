@@ -109,7 +109,7 @@ class Jitted(_Base):
         self._is_region = False
         self._defined = function  # what the user has written
         self._forms: dict[tuple[int, tuple[str, ...]], tuple[Jitted, dict[str, str]] | None] = {}
-        self._steering = Steering(function, self._load)
+        self._steering = Steering(function, self._load, options)
         self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
         self._first_tuples: dict[int, ConstSpec] = {}  # the first tuple of numbers that each parameter has had
         self._by_value: set[int] = set()  # parameters whose tuples must be known to compile
@@ -409,7 +409,7 @@ class Jitted(_Base):
         """Compile with these transformations from now on; TransformError if the newest version forbids one."""
         with self._lock:
             before, compiled = self._steering, self._compiled
-            self._steering, self._compiled = Steering(self.py_func, self._load), []
+            self._steering, self._compiled = Steering(self.py_func, self._load, self.options), []
             self._steering.ask(directives)
             try:
                 if self._sample is not None:
@@ -437,7 +437,7 @@ class Jitted(_Base):
         with self._lock:
             self._compiled, self._source, self._sample = [], None, None
             self._forget_versions()
-            self._steering = Steering(self.py_func, self._load)
+            self._steering = Steering(self.py_func, self._load, self.options)
             self.sign(Signature.of(self.py_func))
             self.watch(self.py_func)
 

@@ -100,7 +100,8 @@ class Options:
 
     def for_code(self) -> Options:
         """These options with everything that cannot change the generated code set to its default: for cache keys."""
-        return replace(self, fallback="warn", cache=True, compile_timeout=60.0, dump=False, dim_info=(), tune=())
+        tune = self.tune if all(len(values) == 1 for _, values in self.tune) else ()  # one number is a block of loops
+        return replace(self, fallback="warn", cache=True, compile_timeout=60.0, dump=False, dim_info=(), tune=tune)
 
 
 def _table(name: str, given: Any, of: type, what: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from weft.directives import NONE, Directive, Directives, SkipPass
@@ -14,14 +15,20 @@ from weft.errors import TransformWarning, Unsupported
 
 if TYPE_CHECKING:
     from weft.frontend.source import Source
+    from weft.options import Options
 
 
 class Steering:
     """What is asked of a function; the file beside its source is read when somebody first wants to know."""
 
-    def __init__(self, function: Callable[..., Any], load: Callable[[], Source]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], load: Callable[[], Source], options: Options | None = None
+    ) -> None:
         self.function: Any = function
         self.load = load
+        tune = options.tune if options is not None else ()
+        #: What the clock has chosen for names in comments.
+        self.numbers = {name: values[0] for name, values in tune if len(values) == 1}
         self._asked: tuple[Directive, ...] | None = None
         self._from_file = False
 
@@ -67,12 +74,30 @@ class Steering:
         `lenient`: a loop that is not there is no error, nor is it where the transformations come from the file: they
         were made for other arguments.
         """
-        found = self.asked()
-        if not found:
-            return NONE
+        from weft.frontend.dimensions import shapes
         from weft.frontend.source import resolved
 
-        tree = self.load().tree
-        return Directives(
-            tuple(each.moved(lambda where: resolved(where, tree)) for each in found), lenient or self._from_file
-        )
+        found, source = self.asked(), self.load()
+        said = shapes(source.tree, self._numbers(source))
+        if not found and not said:
+            return NONE
+        items = tuple(each.moved(lambda where: resolved(where, source.tree)) for each in found)
+        return Directives(items, lenient or self._from_file, said)
+
+    def named(self) -> set[str]:
+        """The names that comments use for numbers of elements."""
+        from weft.frontend.dimensions import names
+
+        try:
+            return names(self.load().tree)
+        except Unsupported:
+            return set()
+
+    def _numbers(self, source: Source) -> dict[str, object]:
+        """The names that comments may use for numbers: parameters with their defaults, and what the module has."""
+        import inspect
+
+        cells = {name: cell.cell_contents for name, cell in source.cells.items() if cell != CellType()}
+        parameters = inspect.signature(self.function).parameters.values()
+        given = {each.name: each.default for each in parameters if each.default is not inspect.Parameter.empty}
+        return {**source.namespace, **cells, **given, **self.numbers}

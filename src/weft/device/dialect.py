@@ -231,7 +231,7 @@ def launch_shape(kernel: Kernel, counts: Sequence[int]) -> tuple[tuple[int, ...]
 
 def is_fitted(kernel: Kernel) -> bool:
     """Whether the sizes of a call decide about groups: the text of the kernel does not know their shape."""
-    return kernel.mapping is Mapping.ITEMS and kernel.item == (1, 1) and not kernel.local_bytes
+    return kernel.mapping is Mapping.ITEMS and kernel.item == (1, 1) and not kernel.local_bytes and not kernel.group
 
 
 def fitted(counts: tuple[int, ...]) -> tuple[int, ...]:
@@ -263,6 +263,8 @@ def fitted(counts: tuple[int, ...]) -> tuple[int, ...]:
 
 def group_shape(kernel: Kernel) -> tuple[int, ...]:
     """The work-items of one group, along the dimensions of the launch (innermost first)."""
+    if kernel.group:
+        return kernel.group
     if kernel.mapping is Mapping.BLOCKS:
         return (*ITEMS, 1) if len(kernel.grid) == 3 else ITEMS
     if kernel.mapping in (Mapping.SINGLE, Mapping.CHUNKS):

@@ -22,9 +22,11 @@ from weft.device.array import DeviceArray
 from weft.device.dialect import uses_double
 from weft.device.plan import Refused
 from weft.device.prepared import Prepared, number_types
+from weft.device.report import told
 from weft.device.split import planned
 from weft.device.targets import DeviceTarget, accelerator
 from weft.options import Options
+from weft.passes import Remark
 from weft.records import dataclass
 from weft.runtime.holding import holds
 
@@ -50,6 +52,8 @@ class Made:
     #: The sizes of the newest call, and whether its arrays stayed on the device.
     numbers: Any = None
     resident: bool = False
+    #: What became of comments and transformations.
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,12 +117,14 @@ class DeviceFunction(Distributed):
             asked.require_dimensions(self, values)
         try:
             device = self.target.current()
-            compiled = pipeline.front(self.local._load(), key, values, self.options, specialise, lower=False)
+            source, asked_of = self.local._load(), self.local._directives()
+            compiled = pipeline.front(source, key, values, self.options, specialise, asked_of, lower=False)
             built = compiled.built
             if any(not isinstance(name, (str, type(None))) for name in built.names):
                 raise Refused("it takes lists, dicts or strings")
             barriers, has_library = not device.is_processor, device.has_library
-            plan = planned(compiled.program_optimised, self.options, [], barriers, has_library)
+            log: list[Remark] = []
+            plan = planned(compiled.program_optimised, self.options, log, barriers, has_library, asked_of)
             text = self.target.dialect.unit(plan.helpers, plan.kernels)
             if not device.has_double and any(uses_double(part) for part in (plan.helpers, *_bodies(plan))):
                 raise Refused(f"{device.name} has no float64: arrays of float32 would run there")
@@ -126,7 +132,8 @@ class DeviceFunction(Distributed):
                 asked.dump(self, text)
             changed = tuple(sorted(written_params(plan.program)))
             types = {kernel.name: number_types(kernel) for kernel in plan.kernels}
-            made = Made(device, text, device.build(text, types) if plan.kernels else {}, Prepared(plan), changed)
+            kernels = device.build(text, types) if plan.kernels else {}
+            made = Made(device, text, kernels, Prepared(plan), changed, told=tuple(told(log)))
         except Refused as problem:
             raise Uncut(str(problem)) from problem
         hidden, seconds, optimised = tuple(built.hidden), perf_counter() - start, compiled.program_optimised

@@ -9,6 +9,7 @@ others wrote.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -20,9 +21,10 @@ from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, Expressions, Names, Storage, truncates
 from weft.codegen.c_helpers import C_TYPE
 from weft.device import maths
-from weft.device.dialect import BARRIER, FLAG, GROUP, LANE, LANES
+from weft.device.dialect import BARRIER, FLAG, GROUP, LANE, LANES, TILE
 from weft.device.lanes import constant_count, has_lanes, is_long, is_small, lane_arrays, leaving, shared_elements
 from weft.device.plan import Argument, Kernel, Mapping, Refused, Source
+from weft.directives import NONE, Directives
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import CompressedDim, Dim, Expr, Op, real
 from weft.ir.index import affine
@@ -74,6 +76,8 @@ class Unit:
     barriers: bool = True
     #: Whether the device has a library for products.
     library: bool = False
+    #: What comments say of the loops.
+    directives: Directives = NONE
     storages: dict[str, Storage] = field(default_factory=dict)
     #: C names of extents that are only known when memory is allocated, with buffer and axis.
     noted: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -480,6 +484,12 @@ class Work:
     #: Iterations of the loop may run side by side in vectors.
     vector: bool = False
 
+    @property
+    def line(self) -> int:
+        """Of the first statement."""
+        lines = (part.span.line for node, _ in self.nodes for part in walk((node,)) if isinstance(part, Stmt))
+        return next((line for line in lines if line > 0), 0)
+
 
 def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
     """The kernel of some nodes; `checked`: something before it may have complained."""
@@ -518,6 +528,8 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
     else:
         whole = (*body.heads, *stop, *loads, *place, *temporaries, *code, *tail)
     text = "".join(f"{line}\n" for line in C.lines(whole, "  "))
+    own = work.mapping is Mapping.ITEMS and work.staging is None
+    group = group_of(work.grid, unit.directives, work.line) if own else ()
     return Kernel(
         name=unit.names.own(f"kernel{len(unit.kernels)}"),
         mapping=work.mapping,
@@ -528,8 +540,25 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
         scratch=tuple(body.scratch),
         local_bytes=body.local_bytes,
         work=operations(tuple(node for node, _ in work.nodes), work.grid),
+        group=group,
         span=work.span,
     )
+
+
+def group_of(grid: Sequence[Dim], directives: Directives, line: int) -> tuple[int, ...]:
+    """The shape of a group that a comment asks for, innermost dimension first; () if it asks for none."""
+    told = [directives.dimension(dim.var, line) for dim in reversed(grid)]
+    sizes = [dimension.block if dimension is not None else 0 for dimension in told]
+    if not any(sizes):
+        return ()
+    most = TILE[0] * TILE[1]
+    if not sizes[0]:
+        sizes[0] = max(min(TILE[0], most // math.prod(max(size, 1) for size in sizes)), 1)
+    found = [max(size, 1) for size in sizes]
+    while math.prod(found) > most:
+        widest = max(range(len(found)), key=lambda axis: found[axis])
+        found[widest] = -(-found[widest] // 2)
+    return tuple(found)
 
 
 def operations(block: Block, around: Sequence[Dim] = ()) -> Expr:

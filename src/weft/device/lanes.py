@@ -14,6 +14,11 @@ from weft.ir.walk import buffers_written, expr_buffers, free_vars, node_exprs, s
 PRIVATE_BYTES = 1024
 
 
+def line_of(loop: Loop) -> int:
+    """The line of the first statement in a loop."""
+    return next((node.span.line for node in walk(loop.body) if isinstance(node, Stmt) and node.span.line > 0), 0)
+
+
 def has_lanes(block: Block) -> bool:
     """Whether something in a block is worth several lanes."""
     return any(isinstance(node, Loop) and is_long(node) for node in walk(block))

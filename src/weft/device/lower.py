@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.device import products
+from weft.device.lanes import line_of
 from weft.device.plan import Refused
+from weft.directives import NONE, Directives
 from weft.ir import verify
 from weft.ir.expr import Expr, Limit, Op, real
 from weft.ir.foreign import FOREIGN
-from weft.ir.program import Buffer, Layout, Program, Space
-from weft.ir.walk import map_program_exprs, rewrite
+from weft.ir.program import Buffer, Layout, Loop, LoopKind, Node, Program, Space
+from weft.ir.verify import Stage
+from weft.ir.walk import map_block, map_program_exprs, map_sub_blocks, rewrite
 from weft.limits import LIMIT
 from weft.options import Options
 from weft.passes import (
@@ -24,6 +27,7 @@ from weft.passes import (
     arrange,
     block,
     declared,
+    directed,
     follow,
     implied,
     invariant,
@@ -35,11 +39,16 @@ from weft.passes import (
     repeated,
     schedule,
     search,
+    shapes,
     simplify,
     store,
     version,
     wavefront,
 )
+from weft.passes.running import stages
+from weft.passes.scheduling.kinds import is_innermost
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.uncut import without_strips
 
 
 @declared("products", after=("match",))
@@ -54,6 +63,31 @@ def copied(program: Program, context: PassContext) -> Program:
     return replace(program, buffers=tuple(map(_copied, program.buffers)))
 
 
+@declared("items", takes=Stage.LOWERED, after=("schedule",), optional=False)
+def items(program: Program, context: PassContext) -> Program:
+    """A point of a loop is a work-item's, not a block of them; small dimensions that a comment names are one's, too.
+
+    parallel b: vector i in block b: A   -->   parallel i: A
+    """
+
+    def visit(node: Node) -> Node:
+        if isinstance(node, Loop):
+            asked = context.directives
+            one, told = (ask(node.dim.var, line_of(node)) for ask in (asked.by_one, asked.dimension))
+            if one is not None:
+                context.done("items", f"{one.name}: a work-item runs it by itself, in registers", node.span)
+                node = replace(node, kind=LoopKind.SEQUENTIAL, accumulators=(), work=None)
+            elif told is not None and told.single:
+                context.done("items", f"{told.name}: one group runs it", node.span)
+                node = replace(node, kind=LoopKind.VECTOR, work=None) if is_innermost(node) else node
+            elif node.kind is LoopKind.VECTOR and node.work is not None:
+                node = replace(node, kind=LoopKind.PARALLEL)
+        return map_sub_blocks(node, lambda inner: map_block(inner, visit))
+
+    body = without_strips(program.body, None, Workspace.of(program))
+    return replace(program, body=map_block(body, visit))
+
+
 #: In order; what else a CPU's pipeline does would only be in the way of an accelerator.
 LOWERING: tuple[Pass, ...] = (
     arrange.run,
@@ -61,7 +95,9 @@ LOWERING: tuple[Pass, ...] = (
     simplify.run,
     match.run,
     only_products,
+    shapes.run,
     schedule.run,
+    items,
     store.run,
     version.run,
 )
@@ -81,7 +117,9 @@ PROCESSOR: tuple[Pass, ...] = (
     search.run,
     wavefront.run,
     follow.run,
+    shapes.run,
     schedule.run,
+    directed.run,
     block.run,
     store.run,
     lanes.run,
@@ -94,15 +132,21 @@ PROCESSOR: tuple[Pass, ...] = (
 
 
 def lowered(
-    program: Program, options: Options, log: list[Remark], matched: bool = True, processor: bool = False
+    program: Program,
+    options: Options,
+    log: list[Remark],
+    matched: bool = True,
+    processor: bool = False,
+    directives: Directives = NONE,
 ) -> Program:
     """The program with a device's loops; `matched`: matrix products are found and stay whole; `processor`: the device
     is one, with caches and vectors.
     """
-    context = PassContext(replace(options, parallel=True), log)
-    for each in PROCESSOR if processor else LOWERING:
-        if matched or each.name not in _PRODUCTS:
-            program = each(program, context)
+    told = replace(directives, literal=not processor)
+    context = PassContext(replace(options, parallel=True), log, told)
+    passes = PROCESSOR if processor else LOWERING
+    chosen = tuple(each for each in passes if matched or each.name not in _PRODUCTS)
+    program = stages(chosen, program, context)[-1][1]
     program = map_program_exprs(program, lambda expr: rewrite(expr, _shipped))
     verify.verify(program, verify.Stage.LOWERED)
     return program

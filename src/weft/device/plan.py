@@ -67,6 +67,8 @@ class Kernel:
     lanes: int = 1
     #: Points of the last two loops of the grid that one work-item takes.
     item: tuple[int, int] = (1, 1)
+    #: The shape of a group that a comment asks for, innermost dimension first.
+    group: tuple[int, ...] = ()
     #: Simple operations of a whole launch, as far as sizes tell.
     work: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False)

@@ -14,6 +14,7 @@ from weft.device import costs
 from weft.device.dialect import group_shape, is_fitted
 from weft.device.plan import Again, Choose, Either, Kernel, Launch, Mapping, Plan, Repeat, Routine, Steps
 from weft.ir.text import show_expr
+from weft.passes import Remark
 
 _WORDS = {
     Mapping.CHUNKS: "work-items that share the iterations of",
@@ -28,6 +29,7 @@ def _kernel(kernel: Kernel) -> str:
     loops = ", ".join(f"{dim.var} in {show_expr(dim.lo)}..{show_expr(dim.hi)}" for dim in kernel.grid)
     where = f"line {kernel.span.line}: " if kernel.span.line > 0 else ""
     group = "as sizes ask" if is_fitted(kernel) else f"of {' x '.join(map(str, group_shape(kernel)))}"
+    group += ", as a comment asks" if kernel.group else ""
     local = f", {kernel.local_bytes} bytes of local memory" if kernel.local_bytes else ""
     what = f"{_WORDS[kernel.mapping]} {loops}" if loops else "one work-group" if kernel.lanes > 1 else "one work-item"
     return f"{where}{kernel.name}, {what} (groups {group}{local})"
@@ -56,6 +58,13 @@ def lines(steps: Steps, pad: str = "  ") -> list[str]:
             if inner := lines(step.orelse, pad + "  "):
                 found += [f"{pad}else:", *inner]
     return found
+
+
+def told(log: Sequence[Remark]) -> list[str]:
+    """What became of comments on dimensions and of transformations, each once."""
+    of = [remark for remark in log if remark.pass_name in ("shapes", "directed", "items")]
+    found = [f"line {r.span.line}: {'not done: ' if r.kind == 'missed' else ''}{r.message}" for r in of]
+    return list(dict.fromkeys(found))
 
 
 def times(plan: Plan, made: Any, counts: Any, dialect: Any) -> list[str]:
@@ -92,7 +101,7 @@ class Explained:
         for version in self.versions:
             made, counts = version.extra, version.last
             found.append(f"on {made.device.name} ({self.target}), compiled in {version.seconds * 1e3:.0f} ms:")
-            found += lines(version.plan.steps)
+            found += [*lines(version.plan.steps), *(f"  {line}" for line in made.told)]
             if made.numbers is not None and counts is not None:
                 found += times(version.plan, made, counts, targets.find(self.target).dialect)
             if counts is not None:

@@ -23,10 +23,11 @@ from weft.device.kernels import (
     Unit,
     Updates,
     Work,
+    group_of,
     kernel,
     stopped,
 )
-from weft.device.lanes import has_lanes, is_long, leaving, shared_elements
+from weft.device.lanes import has_lanes, is_long, leaving, line_of, shared_elements
 from weft.device.lower import lowered
 from weft.device.plan import (
     Again,
@@ -48,6 +49,7 @@ from weft.device.plan import (
     Steps,
 )
 from weft.device.sizes import known_before
+from weft.directives import NONE, Directives
 from weft.ir.expr import Dim, Expr, Op, real
 from weft.ir.program import (
     REGIONS,
@@ -90,24 +92,41 @@ _CONTROL = (Return, Break, Continue, Rebind, Alloc)
 
 
 def planned(
-    program: Program, options: Options, log: list[Remark], barriers: bool = True, library: bool = False
+    program: Program,
+    options: Options,
+    log: list[Remark],
+    barriers: bool = True,
+    library: bool = False,
+    directives: Directives = NONE,
 ) -> Plan:
     """The plan of an optimised program: with matrix products as wholes, or without if they stand inside other loops.
 
     `library`: the device has a library for products.
     """
     strict = options.fp == "strict"
+
+    def attempt(matched: bool, processor: bool, library: bool) -> Plan:
+        log.clear()
+        code = lowered(program, options, log, matched, processor, directives)
+        return split(code, strict, barriers, library, directives)
+
     try:
-        return split(lowered(program, options, log, processor=not barriers), strict, barriers, library)
+        return attempt(True, not barriers, library)
     except Refused:
         pass  # a product inside other loops has no kernel; nor has all that passes of a processor make
     try:
-        return split(lowered(program, options, log), strict, barriers, library)
+        return attempt(True, False, library)
     except Refused:
-        return split(lowered(program, options, log, matched=False), strict, barriers)
+        return attempt(False, False, False)
 
 
-def split(program: Program, strict: bool = False, barriers: bool = True, has_library: bool = False) -> Plan:
+def split(
+    program: Program,
+    strict: bool = False,
+    barriers: bool = True,
+    has_library: bool = False,
+    directives: Directives = NONE,
+) -> Plan:
     """The plan of a lowered program; `Refused` if some part of it has no form on a device.
 
     `barriers`: whether work-groups have fast memory of their own, as accelerators do.
@@ -120,7 +139,7 @@ def split(program: Program, strict: bool = False, barriers: bool = True, has_lib
     names.taken |= {OVERFLOW, RT, FLAG, *(word for dialect in DIALECTS.values() for word in dialect.reserved)}
     declared = declarations(program)
     known = _host_scalars(program)
-    unit = Unit(program, names, Used(pairs=True), declared, known, strict, barriers, has_library)
+    unit = Unit(program, names, Used(pairs=True), declared, known, strict, barriers, has_library, directives)
     splitter = _Splitter(unit, known, any(isinstance(node, Check) for node in walk(program.body)))
     steps = splitter.block(program.body, ())
     helpers = "\n".join((*unit.used.helpers.values(), *unit.used.texts))
@@ -289,7 +308,13 @@ class _Splitter:
 
     def _alone(self, loop: Loop) -> bool:
         """A vector loop outside all others whose iterations share nothing: a launch of its own."""
-        return loop.kind is LoopKind.VECTOR and is_long(loop) and not loop.accumulators and not shared_elements(loop)
+        free = loop.kind is LoopKind.VECTOR and is_long(loop) and not loop.accumulators and not shared_elements(loop)
+        return free and not self._of_one_group(loop)
+
+    def _of_one_group(self, loop: Loop) -> bool:
+        """Whether a comment says that the points of a loop are those of a single group."""
+        told = self.unit.directives.dimension(loop.dim.var, line_of(loop))
+        return told is not None and told.single
 
     def _step(self, node: Node, path: Path) -> Step:
         if isinstance(node, Stmt):
@@ -373,7 +398,8 @@ class _Splitter:
             return self._chunked(loop, path)
         if has_lanes(inner.body):
             return self._work(loop, (*path, 0), Mapping.GROUPS, (loop.dim,))
-        staging = halos.staged(inner.body, dims, self.unit) if self.unit.barriers else None
+        own = group_of(dims, self.unit.directives, line_of(loop))  # a tile in local memory has a shape of its own
+        staging = halos.staged(inner.body, dims, self.unit) if not own else None
         return self._work(inner, place, Mapping.ITEMS, tuple(dims), None, staging)
 
     def _chunked(self, loop: Loop, path: Path) -> Launch:
@@ -406,6 +432,8 @@ class _Splitter:
         """The loop that is all of another loop's body, if the two are a rectangle of independent iterations."""
         only = loop.body[0] if len(loop.body) == 1 else None
         if not isinstance(only, Loop) or only.accumulators or not isinstance(only.dim, Dim):
+            return None
+        if self._of_one_group(only):
             return None
         if only.kind not in (LoopKind.VECTOR, LoopKind.PARALLEL) or self.unit.declarations.get(place):
             return None

@@ -51,10 +51,11 @@ class Pragma:
 
 @dataclass(frozen=True)
 class Named:
-    """The dimensions that a pragma names, in order."""
+    """The dimensions that a pragma names, in order, each with its properties and what these have in brackets."""
 
     pragma: Pragma
     dimensions: tuple[str, ...]
+    properties: tuple[tuple[tuple[str, str], ...], ...]
 
 
 def applied(tree: ast.FunctionDef, lines: Sequence[str], first: int, file: str) -> None:
@@ -177,6 +178,7 @@ def _dimensions(pragma: Pragma, node: ast.stmt) -> None:
     _tensor(pragma, node)
     place = 0
     named: list[str] = []
+    told: list[tuple[tuple[str, str], ...]] = []
     while place < len(pragma.text):
         match = _DIMENSION.match(pragma.text, place)
         if match is None:
@@ -184,9 +186,9 @@ def _dimensions(pragma: Pragma, node: ast.stmt) -> None:
         place = match.end()
         _bounds(pragma, match.group(1))
         named.append(match.group(1))
-        for text in re.findall(r"[^,()\s]+(?:\([^)]*\))?", match.group(2)):
-            _property(pragma, text, node)
-    setattr(node, DIMENSIONS, Named(pragma, tuple(named)))
+        texts = re.findall(r"[^,()\s]+(?:\([^)]*\))?", match.group(2))
+        told.append(tuple(_property(pragma, text, node) for text in texts))
+    setattr(node, DIMENSIONS, Named(pragma, tuple(named), tuple(told)))
 
 
 def _bounds(pragma: Pragma, text: str) -> None:
@@ -198,7 +200,8 @@ def _bounds(pragma: Pragma, text: str) -> None:
                 raise pragma.problem(f"{part!r} is no bound of a dimension", "write low:up, as in a slice") from None
 
 
-def _property(pragma: Pragma, text: str, node: ast.stmt) -> None:
+def _property(pragma: Pragma, text: str, node: ast.stmt) -> tuple[str, str]:
+    """The name of a property and what it has in brackets."""
     match = _PROPERTY.match(text)
     name = match.group(1) if match is not None else text
     if match is None or name not in _PROPERTIES:
@@ -215,3 +218,4 @@ def _property(pragma: Pragma, text: str, node: ast.stmt) -> None:
         used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         if variable not in used:
             raise pragma.problem(f"{variable!r} is no variable of the statement", "name what the sum is stored in")
+    return name, (match.group(2) or "").strip()

@@ -57,6 +57,8 @@ from weft.passes.scheduling.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "directed"
+#: Blocks of a loop in vectors that a comment asks for have at least so many iterations.
+LEAST_VECTOR = 64
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,13 @@ class Refusal:
 @declared("directed", takes=Stage.LOWERED, optional=False, wholes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Every directive on loops, in the order in which they were given."""
-    asked = context.directives.on_loops()
-    if not asked:
+    asked, hints = context.directives.on_loops(), context.directives.hints()
+    if not asked and not hints:
         return program
-    named = [place for each in asked for place in each.places()]
+    named = [place for each in (*hints, *asked) for place in each.places()]
     program = replace(program, body=without_strips(program.body, named, Workspace.of(program)))
+    for directive in hints:
+        program = _Directed(program, context, directive, hinted=True).program_after()
     for directive in asked:
         program = _Directed(program, context, directive).program_after()
     return replace(program, body=with_strips(program.body, Workspace.of(program), False))
@@ -98,11 +102,12 @@ def check_lines(program: Program, context: PassContext) -> None:
 
 @dataclass
 class _Directed:
-    """One directive, applied to one program."""
+    """One directive, applied to one program; `hinted`: a comment asks for it, which changes nothing if it cannot."""
 
     program: Program
     context: PassContext
     directive: Directive
+    hinted: bool = False
     applied: list[Span] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
@@ -123,14 +128,18 @@ class _Directed:
         for refusal in self.refused:
             self.context.missed(PASS, f"not {directive} here: {refusal.reason}", refusal.span, refusal.remedy)
         for span in dict.fromkeys(self.applied):
-            self.context.done(PASS, f"{directive}, as asked", span)
+            self.context.done(PASS, f"{directive}, as {'a comment asks' if self.hinted else 'asked'}", span)
         if self.forced:
             body = _one_level(body, self.forced, False)
         body = unique_loops(body, self.workspace.new_var)
         return replace(self.program, body=body, buffers=(*self.program.buffers, *self.workspace.added))
 
     def complain(self) -> None:
-        """Nothing was done: an error, unless another version of the function had the loop."""
+        """Nothing was done: an error, unless another version of the function had the loop, or a comment asks for it."""
+        if self.hinted:
+            reason = self.refused[0].reason if self.refused else "there is no such loop"
+            self.context.missed(PASS, f"not {self.directive}, as a comment asks: {reason}", self.place())
+            return
         if self.refused:
             first = self.refused[0]
             raise TransformError(first.span, f"{self.directive}: {first.reason}", first.remedy)
@@ -140,6 +149,12 @@ class _Directed:
         names = ", ".join(loop_names(self.program)) or "none"
         reason = f"{self.directive}: no loop (or nest of loops) of the compiled program is meant by that"
         raise TransformError(self.program.span, reason, f"its loops are: {names}")
+
+    def place(self) -> Span:
+        """Where a directive is meant, for what is said of it."""
+        here = (node.span for node in walk(self.program.body) if node.span.line > 0)
+        lines = [place for place in self.directive.places() if place.line]
+        return next((span for span in here if any(place.has_line(span.line) for place in lines)), self.program.span)
 
     def action(self, directive: Directive) -> Callable[[Loop, Facts], Block | Refusal | None]:
         """What is done to a loop: other nodes instead of it, a reason against it, or None: it is not meant."""
@@ -228,11 +243,16 @@ class _Directed:
         if found is not None:
             return self.refusal(loop, found, "tile fewer loops, or change the loop's order in the source")
         sizes = dict(zip(directive.loops, directive.sizes))
+        if self.hinted:  # a vector holds the elements of a small block
+            vectors = [each for each in nest.loops if each.kind is LoopKind.VECTOR]
+            sizes = {p: n for p, n in sizes.items() if n >= LEAST_VECTOR or not any(is_meant(v, p) for v in vectors)}
+            if not sizes:
+                return Refusal(_place_of(loop), f"the loop over {loop.dim.var} runs in vectors")
         outer: list[tuple[Dim, Loop]] = []
         inner: list[Loop] = []
         reach: dict[str, tuple[Expr, Expr]] = {}
         for each in nest.loops:
-            size = next((sizes[place] for place in directive.loops if is_meant(each, place)), None)
+            size = next((size for place, size in sizes.items() if is_meant(each, place)), None)
             kind = LoopKind.SEQUENTIAL if each.kind is LoopKind.PARALLEL else each.kind
             cut = self.cut(cost.dense(each.dim), size, reach)
             if cut is None:

@@ -61,7 +61,7 @@ def _left_out(each: Pass, context: PassContext) -> bool:
     if context.directives.skips(each.name):
         context.done(each.name, f"the pass {each.name} was left out, as asked")
         return True
-    if each.reshapes and context.directives.on_loops():
+    if each.reshapes and (context.directives.on_loops() or context.directives.hints()):
         context.missed(each.name, f"the pass {each.name} was left out: transformations of single loops were asked for")
         return True
     return False

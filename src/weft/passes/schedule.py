@@ -54,7 +54,6 @@ from weft.passes.scheduling.fuse import Facts, Group, partition
 from weft.passes.scheduling.independent import handing_back, outputs, why_not_independent
 from weft.passes.scheduling.kinds import DEEP, FEW_ITERATIONS, Kinds
 from weft.passes.scheduling.lower import Atom, Workspace, has_reduce, is_private, to_atoms
-from weft.passes.scheduling.order import order
 from weft.passes.scheduling.partial import in_blocks, reduced_scalars
 from weft.passes.scheduling.plain import plain, plain_check
 from weft.passes.scheduling.products import calls_products, why_not_at_once
@@ -78,7 +77,7 @@ ANY_WORK = 1e18
 def run(program: Program, context: PassContext) -> Program:
     """Lower the whole program; pairs of parameters that reordering takes to be disjoint are recorded."""
     program = replace(program, body=sunk(program.body, program))
-    workspace = Workspace.of(program, strict=context.options.fp == "strict")
+    workspace = Workspace.of(program, context.options.fp == "strict", context.directives)
     scheduler = _Scheduler(program, context, workspace)
     body = scheduler.block(program.body)
     for span, note in workspace.notes:
@@ -287,8 +286,8 @@ class _Scheduler:
     def lower(self, stretch: _Stretch) -> Block:
         if not stretch.atoms:
             return tuple(stretch.allocs)
-        table, strict = self.workspace.table, self.workspace.strict
-        atoms = [replace(atom, dims=order(atom, table, strict)) for atom in stretch.atoms]
+        table = self.workspace.table
+        atoms = [replace(atom, dims=self.workspace.ordered(atom)) for atom in stretch.atoms]
         if any(atom.dims for atom in atoms):
             self.note_pairs(_named(stretch.atoms), {atom.buffer for atom in stretch.atoms})
         dead: set[str] = set()

@@ -1,18 +1,24 @@
-"""What tells one code object from another, in every process: instructions, constants, names and lines."""
+"""What tells one code object from another, in every process: instructions, constants, names and lines, and the comments
+that direct its loops.
+"""
 
 from __future__ import annotations
 
 import functools
+import linecache
+import re
 import types
 from typing import Any
 
 from weft.runtime import cache
 from weft.standins import original
 
+_DIRECTING = re.compile(r"\s*#\s?pragma\b(.*)")
+
 
 @functools.lru_cache(maxsize=1024)
 def _digest(holder: _Same) -> str:
-    return cache.digest(_described(holder.code))
+    return cache.digest(_described(holder.code), _pragmas(holder.code))
 
 
 class _Same:
@@ -31,6 +37,16 @@ class _Same:
 def fingerprint(code: types.CodeType) -> str:
     """A digest of everything that a code object does, and of the lines it does it on."""
     return _digest(_Same(original(code)))
+
+
+def _pragmas(code: types.CodeType) -> list[tuple[int, str]]:
+    """The comments that direct loops between the lines of a code object: Python sees nothing of them."""
+    if not code.co_filename or code.co_filename.startswith("<string"):
+        return []
+    first, last = code.co_firstlineno, max((line or 0 for _, _, line in code.co_lines()), default=0)
+    lines = linecache.getlines(code.co_filename)[first - 1 : last]
+    found = [(number, _DIRECTING.match(line)) for number, line in enumerate(lines)]
+    return [(number, match[1].strip()) for number, match in found if match is not None]
 
 
 def _described(value: Any) -> Any:

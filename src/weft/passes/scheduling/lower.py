@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 
 from weft.analysis.intervals import Box, box, never_meet, ranges_of
+from weft.directives import NONE, Directives
 from weft.errors import NOWHERE, Span
 from weft.ir import index as affine_index
 from weft.ir.domain import Access, overlaps
@@ -44,16 +45,17 @@ class Workspace:
     table: dict[str, Buffer]
     taken: set[str]
     strict: bool = False
+    directives: Directives = NONE
     added: list[Buffer] = field(default_factory=list)
     made: set[str] = field(default_factory=set)
     notes: dict[tuple[Span, str], None] = field(default_factory=dict)  # what the user may want to know, each once
 
     @staticmethod
-    def of(program: Program, strict: bool = False) -> Workspace:
+    def of(program: Program, strict: bool = False, directives: Directives = NONE) -> Workspace:
         taken = names_of(program)
         for out in program.results:
             taken |= _names_in(out)
-        return Workspace(dict(program.table), taken, strict)
+        return Workspace(dict(program.table), taken, strict, directives)
 
     def new_buffer(self, hint: str, of: ScalarType, shape: tuple[Expr, ...] = ()) -> Buffer:
         buffer = Buffer(fresh(hint, self.taken), of, shape)
@@ -64,6 +66,10 @@ class Workspace:
 
     def new_var(self, hint: str) -> str:
         return fresh(hint, self.taken)
+
+    def ordered(self, atom: Atom) -> tuple[Dim, ...]:
+        """The loops of an atom in the order to run them."""
+        return order(atom, self.table, self.strict, self.directives)
 
     def owns(self, name: str) -> bool:
         """Whether the buffer was made here, so that every element of it exists."""
@@ -231,7 +237,7 @@ class _Splitter:
             return False
         outer, inner = dense_dims(stmt.domain), dense_dims(value.dims)
         atom = Atom(outer + inner, stmt.buffer, stmt.index, value.value, value.op, span=stmt.span)
-        if order(atom, self.workspace.table, self.workspace.strict)[-1].var in {dim.var for dim in inner}:
+        if self.workspace.ordered(atom)[-1].var in {dim.var for dim in inner}:
             return False
         start = identity(value.op, value.type)
         self.steps += [Atom(outer, stmt.buffer, stmt.index, start, span=stmt.span), atom]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from weft.directives import NONE, Directives, Place, Shape
 from weft.ir.expr import Dim, Expr
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Layout
@@ -19,8 +20,38 @@ if TYPE_CHECKING:
 _ADJACENT, _FIXED, _FAR, _GATHERED = 4.0, 2.0, -6.0, -3.0
 
 
-def order(atom: Atom, table: Mapping[str, Buffer], strict: bool) -> tuple[Dim, ...]:
-    """The loops of an atom in the order to run them.
+def order(
+    atom: Atom, table: Mapping[str, Buffer], strict: bool, directives: Directives = NONE
+) -> tuple[Dim, ...]:
+    """The loops of an atom in the order to run them: weft's own, or that of a comment on its statement."""
+    chosen = _chosen(atom, table, strict)
+    shape = directives.shape_of(atom.span.line)
+    if shape is None or len(chosen) < 2 or atom.ordered:
+        return chosen
+    return _as_told(atom, chosen, shape, strict, directives.literal)
+
+
+def _as_told(atom: Atom, chosen: tuple[Dim, ...], shape: Shape, strict: bool, literal: bool) -> tuple[Dim, ...]:
+    """Dimensions that a comment names run in its order, those whose sums are kept in registers behind the others.
+
+    On a processor sums stay where weft has them (along memory), unless the order is meant `literal`ly.
+    """
+    at: dict[str, tuple[bool, int]] = {}
+    for dim in chosen:
+        for number, dimension in enumerate(shape.dimensions):
+            if Place(shape.variable(dimension)).is_variable(dim.var):
+                carried = atom.carries(dim.var)
+                if literal or not carried:
+                    at[dim.var] = (carried and any(d.registers for d in shape.dimensions), number)
+    told = iter(sorted((dim for dim in chosen if dim.var in at), key=lambda dim: at[dim.var]))
+    wanted = [next(told) if dim.var in at else dim for dim in chosen]
+    if strict and [d for d in wanted if atom.carries(d.var)] != [d for d in chosen if atom.carries(d.var)]:
+        return chosen
+    return _nested(wanted)
+
+
+def _chosen(atom: Atom, table: Mapping[str, Buffer], strict: bool) -> tuple[Dim, ...]:
+    """The order that runs along memory.
 
     The terms of one reduction keep their order under strict floating point: reduced dimensions are then not permuted
     among themselves (moving one across an independent dimension changes no sum).

@@ -34,13 +34,14 @@ def shared_at(nodes: Block, depth: int, work: Expr | None) -> Block:
     return (replace(loop, kind=kind, work=known),)
 
 
-def without_strips(block: Block, places: list[Place], workspace: Workspace) -> Block:
-    """Blocks of the named loops made whole."""
+def without_strips(block: Block, places: list[Place] | None, workspace: Workspace) -> Block:
+    """Blocks of the named loops made whole; None: of all loops."""
 
     def visit(node: Node) -> Node:
         inner = node.body[0] if isinstance(node, Loop) and len(node.body) == 1 else None
         whole = _whole(node, inner, workspace) if isinstance(node, Loop) and isinstance(inner, Loop) else None
-        if whole is not None and any(place.is_variable(whole.dim.var) for place in places):
+        named = places is None or (whole is not None and any(place.is_variable(whole.dim.var) for place in places))
+        if whole is not None and named:
             return whole
         return map_sub_blocks(node, lambda inner: without_strips(inner, places, workspace))
 
