@@ -26,7 +26,8 @@ from weft.frontend.dict_methods import size_of_operation
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.exceptions import caught_text
-from weft.frontend.expressions import BINARY, constant_value
+from weft.frontend.expressions import constant_value
+from weft.frontend.folding import BINARY
 from weft.frontend.generators import consumed, is_generator
 from weft.frontend.iterators import kept_calls, makes_iterator
 from weft.frontend.keyed import keyed_item, keyed_items, keyed_method

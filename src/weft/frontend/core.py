@@ -13,6 +13,7 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks, reasons, revisions
 from weft.frontend.blocks import renumbered_array
 from weft.frontend.building import Building
+from weft.frontend.foreseen import number_types
 from weft.frontend.items import all_parts, as_value, is_plain_text, row_of
 from weft.frontend.mixed import (
     benign,
@@ -167,10 +168,12 @@ class Core(Building):
     def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
         """Make `names` slots until `close_slots`; values they have now are the slots' first contents."""
         opened = []
-        for name in sorted(names):
-            if name in self.scope.slots:
-                continue
+        names = sorted(name for name in names if name not in self.scope.slots)
+        types = number_types(self, names, owner)
+        for name in names:
             slot = Slot((hash((self.scope.path, id(owner))), name))
+            if name in types:
+                self.emitter.decisions.slot_types.setdefault(slot.key, types[name])
             slot.branch = (self.scope.path, id(owner)) if id(owner) in self.scope.followed else None
             value = self.scope.values.get(name)
             if self.open_maybe(name, slot, value):

@@ -23,7 +23,7 @@ from weft.frontend.dict_methods import dict_operation
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.enums import as_number, member_value
-from weft.frontend.folding import fold
+from weft.frontend.folding import BINARY, fold
 from weft.frontend.growing import Cells
 from weft.frontend.keyed import keyed_item
 from weft.frontend.lists import changes_list, filled_records, joined_lists, repeated_list
@@ -63,20 +63,6 @@ from weft.ir.program import Node
 from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, type_of_value
 from weft.parallel import map as parallel_map
 
-BINARY = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "bitand",
-    ast.BitOr: "bitor",
-    ast.BitXor: "bitxor",
-    ast.LShift: "shl",
-    ast.RShift: "shr",
-}
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
 #: Objects that are used by their subscripts: np.mgrid[0:n, 0:m].
 _GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_, parallel_map))

@@ -4,6 +4,7 @@ None where it is computed when the program runs, since it may raise.
 
 from __future__ import annotations
 
+import ast
 import operator
 from typing import Any
 
@@ -12,6 +13,21 @@ from weft.frontend import arith
 from weft.ir.expr import Const
 from weft.ir.types import INT, DType, ScalarType, type_of_value
 
+#: Operators by their names in the IR.
+BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "bitand",
+    ast.BitOr: "bitor",
+    ast.BitXor: "bitxor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+}
 _OPERATORS = {
     "add": operator.add,
     "sub": operator.sub,

@@ -23,7 +23,7 @@ from weft.frontend.calls import inline
 from weft.frontend.comparisons import same_object
 from weft.frontend.dicts import dict_display
 from weft.frontend.enums import member_of_value
-from weft.frontend.expressions import BINARY
+from weft.frontend.folding import BINARY
 from weft.frontend.items import layout_of
 from weft.frontend.keyed import keyed_method
 from weft.frontend.lists import part_order, parts_of

@@ -20,7 +20,8 @@ from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list, kept_items, steady
 from weft.frontend.dicts import delete_entry, store_item
 from weft.frontend.dimensions import check_dimensions
-from weft.frontend.expressions import BINARY, flat, scalar_binary
+from weft.frontend.expressions import flat, scalar_binary
+from weft.frontend.folding import BINARY
 from weft.frontend.items import row_of
 from weft.frontend.keyed import keyed_item, keyed_name
 from weft.frontend.listparts import delete_part, repeat_itself, store_part, with_middle
