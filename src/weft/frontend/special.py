@@ -33,6 +33,7 @@ from weft.frontend.structs import OPERATORS, is_generated
 from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import PYBOOL
+from weft.naming import undecorated
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
@@ -51,7 +52,7 @@ def class_with(value: Value) -> type | None:
 
 def written(kind: type | None, name: str) -> types.FunctionType | None:
     """The method of a class that somebody has written in Python."""
-    found = None if kind is None else reads.lookup(kind, name)
+    found = None if kind is None else undecorated(reads.lookup(kind, name))
     return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
 
 

@@ -27,6 +27,7 @@ from weft.frontend.scope import Slot
 from weft.frontend.values import Array, Growing, ItemType, Method, Object, ObjectType, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
 from weft.ir.types import ScalarType
+from weft.naming import undecorated
 
 #: What Python calls for an operator, and for its mirror image.
 OPERATORS = {name: name for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")} | {
@@ -43,7 +44,15 @@ def is_simple_class(thing: Any) -> bool:
     special = {"__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"}
     if is_frozen(thing):
         special -= {"__setattr__", "__delattr__"}  # they only refuse
-    return all(reads.lookup(thing, name) is vars(object).get(name, reads.ABSENT) for name in special)
+    if not all(reads.lookup(thing, name) is vars(object).get(name, reads.ABSENT) for name in special):
+        return False
+    return all(_can_be_read(name, value) for base in thing.__mro__[:-1] for name, value in vars(base).items())
+
+
+def _can_be_read(name: str, value: Any) -> bool:
+    """Whether what Python calls by itself (`__eq__`, `__len__`, ...) is written in Python, if it is a method at all."""
+    is_special = name.startswith("__") and name.endswith("__") and callable(value)
+    return not is_special or isinstance(undecorated(value), types.FunctionType)
 
 
 def is_frozen(kind: type) -> bool:
@@ -222,7 +231,7 @@ class Structs(Building):
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
-        found = reads.lookup(base.kind, name)
+        found = undecorated(reads.lookup(base.kind, name))
         if not isinstance(found, types.FunctionType):
             raise self.unsupported(node, f"the method {name} of {base.kind.__name__}")
         return self._inline_function(found, [base, *args], kwargs, node)
@@ -231,7 +240,7 @@ class Structs(Building):
         """left OP right, where one of them is an object."""
         for base, other, prefix in ((left, right, "__"), (right, left, "__r")):
             name = f"{prefix}{OPERATORS[op]}__" if op in OPERATORS else ""
-            found = reads.lookup(base.kind, name) if isinstance(base, Struct) else None
+            found = undecorated(reads.lookup(base.kind, name)) if isinstance(base, Struct) else None
             if isinstance(base, Struct) and isinstance(found, types.FunctionType):
                 return self.struct_method(base, name, [other], {}, node)
         raise self.unsupported(node, "this operator on objects", left=left, right=right)
@@ -239,7 +248,7 @@ class Structs(Building):
     def struct_sign(self, op: str, value: Struct, node: ast.AST) -> Value:
         """OP value, of an object."""
         name = f"__{op}__"
-        if not isinstance(reads.lookup(value.kind, name), types.FunctionType):
+        if not isinstance(undecorated(reads.lookup(value.kind, name)), types.FunctionType):
             raise self.unsupported(node, "this operator on an object", value=value)
         return self.struct_method(value, name, [], {}, node)
 

@@ -7,6 +7,7 @@ import types as python_types
 from typing import Any, Final
 
 from weft.frontend import reads
+from weft.naming import undecorated
 from weft.plain import calls
 from weft.plain.frame import Frame, Value
 from weft.plain.types import Head, representation
@@ -14,6 +15,8 @@ from weft.plain.unit import ClassInfo, Namespace, attributes_of, is_constant
 
 #: Object slots begin behind the word that says which are set.
 _FIRST_SLOT: Final = 1
+#: The flag of types that a class statement has made: Py_TPFLAGS_HEAPTYPE.
+_WRITTEN_IN_PYTHON: Final = 1 << 9
 
 
 def read(cx: Frame, owner: Value, name: str) -> Value:
@@ -90,7 +93,7 @@ def _builtin_class(head: Head) -> type | None:
     from weft.plain.builtin import class_of
 
     cls = class_of(head) if head.kind not in ("obj", "const", "py") else None
-    return cls if isinstance(cls, type) and not cls.__flags__ & (1 << 9) else None
+    return cls if isinstance(cls, type) and not cls.__flags__ & _WRITTEN_IN_PYTHON else None
 
 
 def _is_class_method(cls: type, name: str) -> bool:
@@ -123,14 +126,12 @@ def _bound(cx: Frame, head: Head, owner: Value) -> Value:
 def method_of(cx: Frame, head: Head, name: str) -> Any:
     """The Python function that a class defines under a special name; None if it defines none."""
     cls = head.key[1].cls
-    found = reads.lookup(cls, name)
+    found = undecorated(reads.lookup(cls, name))
     if found is reads.ABSENT or found is None:
         return None
     if isinstance(found, python_types.FunctionType):
         return found
-    if isinstance(
-        found, (python_types.WrapperDescriptorType, python_types.MethodDescriptorType, python_types.BuiltinFunctionType)
-    ):
+    if not any(name in vars(base) for base in cls.__mro__ if base.__flags__ & _WRITTEN_IN_PYTHON):
         return None  # object's own
     raise cx.refuse(f"`{cls.__name__}.{name}`, which is no plain function")
 
@@ -301,7 +302,7 @@ def _has_own_names(cls: type, name: str) -> bool:
     """Whether a store into a class is nothing but that: no metaclass, no descriptor, no special name."""
     held = getattr(cls, name, None)
     plain = type(cls) is type or type(cls).__name__ == "ABCMeta"
-    return bool(plain and cls.__flags__ & (1 << 9) and not name.startswith("__") and not hasattr(type(held), "__get__"))
+    return bool(plain and cls.__flags__ & _WRITTEN_IN_PYTHON and not name.startswith("__") and not hasattr(type(held), "__get__"))
 
 
 #: Attributes that every exception has.

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.frontend import reads
+from weft.naming import is_jitted
 from weft.plain import foreign
 from weft.plain.binding import NAMES, Keywords, Parameters, Star, bound, without_names
 from weft.plain.frame import C_TYPES, Frame, Value
 from weft.plain.types import Head, Node, representation
-from weft.plain.unit import FunctionInfo, Instance, function_info, is_jitted
+from weft.plain.unit import FunctionInfo, Instance, function_info
 
 
 @contextlib.contextmanager

@@ -226,7 +226,9 @@ def is_carried(cls: type) -> bool:
 
 
 def copy_state(held: Any) -> Any:
-    """A copy that a call may change."""
+    """A copy that a call may change; TypeError if an attribute of the object's own hides a method of its class."""
+    if any(hasattr(type(held), name) for name in getattr(held, "__dict__", ()) if name != "gauss_next"):
+        raise TypeError(f"a {type(held).__name__} with methods of its own")
     state = _state(held)
     copy = random.Random.__new__(type(held)) if isinstance(held, random.Random) else _spare_like(held)
     _set_state(copy, state)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from weft.errors import Span
 from weft.frontend import reads
-from weft.naming import home_of
+from weft.naming import is_jitted
 from weft.plain import foreign
 from weft.plain.told import Refusal
 from weft.plain.types import BIG, BYTEARRAY, DTYPES, SCALAR_HEADS, Head, Key, Lattice, Node, add
@@ -632,12 +632,6 @@ def is_constant(value: Any) -> bool:
         or is_jitted(value)
         or (type(value).__module__ in ("functools", "operator", "_operator", "numpy") and callable(value))
     )
-
-
-def is_jitted(value: Any) -> bool:
-    """Whether an object is a function that weft has decorated: a call of it is one of the function in it."""
-    cls = type(value)
-    return home_of(cls).startswith("weft.") and hasattr(cls, "_miss") and isinstance(value.py_func, types.FunctionType)
 
 
 def _is_plain_member(value: enum.Enum) -> bool:
