@@ -302,7 +302,12 @@ def _has_own_names(cls: type, name: str) -> bool:
     """Whether a store into a class is nothing but that: no metaclass, no descriptor, no special name."""
     held = getattr(cls, name, None)
     plain = type(cls) is type or type(cls).__name__ == "ABCMeta"
-    return bool(plain and cls.__flags__ & _WRITTEN_IN_PYTHON and not name.startswith("__") and not hasattr(type(held), "__get__"))
+    return bool(
+        plain
+        and cls.__flags__ & _WRITTEN_IN_PYTHON
+        and not name.startswith("__")
+        and not hasattr(type(held), "__get__")
+    )
 
 
 #: Attributes that every exception has.
