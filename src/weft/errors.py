@@ -230,6 +230,12 @@ class Unsupported(WeftError):
         return self.told("weft cannot compile this")
 
 
+def without_frames(problem: BaseException | None) -> None:
+    """Let go of the frames that an exception has passed, whose variables hold the arguments of a call."""
+    if problem is not None:
+        problem.__traceback__ = problem.__cause__ = problem.__context__ = None
+
+
 class LeftToLibrary(Unsupported):
     """Not a gap but a choice: this is a call from Python by its nature (it sends or receives), with no warning."""
 

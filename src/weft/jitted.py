@@ -40,6 +40,7 @@ from weft.errors import (
     Unsupported,
     WeftError,
     hide_own_frames,
+    without_frames,
 )
 from weft.ir.program import Layout
 from weft.options import Options
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from weft.compiled import Compiled
     from weft.directives import Directive, Directives
     from weft.frontend.source import Source
-    from weft.frontend.specs import ConstSpec, Spec
+    from weft.frontend.specs import ConstSpec, ObjectSpec, Spec
     from weft.plain.function import Native, PlainVersion
     from weft.report.explain import Explanation
     from weft.report.outline import ProgramView
@@ -110,6 +111,7 @@ class Jitted(_Base):
         self._defined = function  # what the user has written
         self._forms: dict[tuple[int, tuple[str, ...]], tuple[Jitted, dict[str, str]] | None] = {}
         self._steering = Steering(function, self._load, options)
+        self._fresh: list[ObjectSpec] = []  # specs of the call at hand, which hold its arguments
         self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
         self._first_tuples: dict[int, ConstSpec] = {}  # the first tuple of numbers that each parameter has had
         self._by_value: set[int] = set()  # parameters whose tuples must be known to compile
@@ -203,69 +205,80 @@ class Jitted(_Base):
     def _extend(self, values: tuple[Any, ...]) -> bool:
         """Compile a version for these arguments; False if plain Python should run."""
         with self._lock:
-            if self.options.dim_info:
-                asked.require_dimensions(self, values)
-            if parted.is_forced(self):
-                return False
-            if self._late is not None:
-                return self._refuse(self._late)
-            if plainly.takes_first(self, values):
-                return False
-            key = tuple(self._kinds(values))
-            refused = self._refused.get(key)
-            if refused is not None:
-                return self._refuse(refused)
-            if self._written:
-                key = self._overlapping(key, values)
-                if key in self._refused:
-                    return self._refuse(self._refused[key])
-            tried = self._keys.get(key, 0)
-            # A version that was made from other things than now says nothing of what a further one should be like.
-            general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
-            if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
-                return plainly.takes_over(self, values)
-            if (idle := plainly.without_gain(self, values)) is not None:
-                self._refused[key] = idle
-                return self._refuse(idle)
-            self._keys[key] = tried + 1
-            stored, known = None, False
             try:
-                stored = restored.key_of(self, key, tried, general)
-                if stored is not None and restored.restore(self, stored, key, values, general):
-                    return True
-                known = True
-                recalled.recall(self, stored, values)
-                known = False
-                with collector.switched_off():
-                    return self._compile(key, values, stored, general)
-            except (ParallelError, TransformError) as wrong:
-                if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
-                    self._keys[key] = _MAX_FOR_KEY
-                    return False
-                self._keys[key] = tried  # the next call says so again
-                self.declared_wrongly = wrong
-                raise
-            except Unsupported as problem:
-                from weft.frontend.specs import ObjectSpec
+                return self._extended(values)
+            finally:  # specs are keys from now on, and reasons are told: both outlive the arguments
+                for kind in self._fresh:
+                    kind.keep(restored.light)
+                self._fresh.clear()
+                if self.options.fallback != "error":
+                    for problem in (*self._refused.values(), self._refused_plainly, self._late, self.declared_wrongly):
+                        without_frames(problem)
 
-                opened = {place for place in self._first_tuples if key[place] == ObjectSpec(tuple, ())} - self._by_value
-                if opened:
-                    self._by_value |= opened
-                    return self._extend(values)
-                taken = plainly.takes_refused(self, values, problem)
-                if not known:  # then the next process asks the other compiler at once
-                    recalled.remember(self, stored, values, problem)
-                if taken:
-                    return False
-                self._refused[key] = problem
-                return self._refuse(problem)
-            except Exception as trouble:
-                if net.is_meant(trouble, self.options):
-                    raise
-                mistake = self._refused[key] = net.refusal(trouble, self._place(), self.options)
-                if isinstance(trouble, steps.OutOfTime):
-                    self._late = mistake  # nor would there be time for other arguments
-                return self._refuse(mistake)
+    def _extended(self, values: tuple[Any, ...]) -> bool:
+        if self.options.dim_info:
+            asked.require_dimensions(self, values)
+        if parted.is_forced(self):
+            return False
+        if self._late is not None:
+            return self._refuse(self._late)
+        if plainly.takes_first(self, values):
+            return False
+        key = tuple(self._kinds(values))
+        refused = self._refused.get(key)
+        if refused is not None:
+            return self._refuse(refused)
+        if self._written:
+            key = self._overlapping(key, values)
+            if key in self._refused:
+                return self._refuse(self._refused[key])
+        tried = self._keys.get(key, 0)
+        # A version that was made from other things than now says nothing of what a further one should be like.
+        general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
+        if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
+            return plainly.takes_over(self, values)
+        if (idle := plainly.without_gain(self, values)) is not None:
+            self._refused[key] = idle
+            return self._refuse(idle)
+        self._keys[key] = tried + 1
+        stored, known = None, False
+        try:
+            stored = restored.key_of(self, key, tried, general)
+            if stored is not None and restored.restore(self, stored, key, values, general):
+                return True
+            known = True
+            recalled.recall(self, stored, values)
+            known = False
+            with collector.switched_off():
+                return self._compile(key, values, stored, general)
+        except (ParallelError, TransformError) as wrong:
+            if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
+                self._keys[key] = _MAX_FOR_KEY
+                return False
+            self._keys[key] = tried  # the next call says so again
+            self.declared_wrongly = wrong
+            raise
+        except Unsupported as problem:
+            from weft.frontend.specs import ObjectSpec
+
+            opened = {place for place in self._first_tuples if key[place] == ObjectSpec(tuple, ())} - self._by_value
+            if opened:
+                self._by_value |= opened
+                return self._extend(values)
+            taken = plainly.takes_refused(self, values, problem)
+            if not known:  # then the next process asks the other compiler at once
+                recalled.remember(self, stored, values, problem)
+            if taken:
+                return False
+            self._refused[key] = problem
+            return self._refuse(problem)
+        except Exception as trouble:
+            if net.is_meant(trouble, self.options):
+                raise
+            mistake = self._refused[key] = net.refusal(trouble, self._place(), self.options)
+            if isinstance(trouble, steps.OutOfTime):
+                self._late = mistake  # nor would there be time for other arguments
+            return self._refuse(mistake)
 
     def _kinds(self, values: tuple[Any, ...]) -> list[Spec]:
         """The specs of arguments. A tuple of numbers is compiled in; those after it are read by their items."""
@@ -282,6 +295,7 @@ class Jitted(_Base):
             if isinstance(kind, specs.ConstSpec) and specs.is_numbers(kind.value) and place not in self._by_value:
                 if self._first_tuples.setdefault(place, kind) != kind:
                     kinds[place] = specs.ObjectSpec(tuple, kind.value)
+        self._fresh += [kind for kind in kinds if isinstance(kind, specs.ObjectSpec)]
         return kinds
 
     def _overlapping(self, kinds: tuple[Spec, ...], values: tuple[Any, ...]) -> tuple[Spec, ...]:
@@ -317,7 +331,7 @@ class Jitted(_Base):
         try:
             with telling(source.name):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, specialise, self._directives())
-            self._sample = (kinds, tuple(map(restored.light, values)))
+            self._sample = restored.sample_of(kinds, values)
         except CompileError as problem:
             reason = f"the C compiler failed: {problem.reason}"
             refusal = Unsupported(source.span(source.tree), reason, problem.remedy)

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from weft import recalled, registry, steps
+from weft.naming import home_of
 from weft.options import lines_of
 from weft.records import dataclass
 from weft.runtime import dispatch, foreign
@@ -43,17 +44,68 @@ class Restored:
         return {"total": self.read, "disk cache": self.read}
 
 
+#: Of longer containers a stand-in has so many items; of lists more, as their length matters beside arrays.
+_ITEMS = 16
+_LENGTH = 4096
+#: So many containers and objects are gone into; what is behind them is of no interest to the compiler of arrays.
+_MOST_PARTS = 200
+_HEAP_TYPE = 1 << 9
+
+
 def light(value: Any) -> Any:
-    """A stand-in for an argument that keeps its type and sizes and none of its memory."""
+    """A stand-in for an argument that keeps its type and sizes and none of its memory; nobody's object lives longer
+    because weft has seen it."""
+    return _StandIns().of(value)
+
+
+class _StandIns:
+    """Stand-ins for an argument and what it holds: for one object one, however many ways lead to it."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Any] = {}
+
+    def of(self, value: Any) -> Any:
+        if id(value) not in self.made:
+            is_array = type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
+            made = _of_array(value) if is_array else self._empty(value)
+            self.made[id(value)] = made
+            if made is not value and not is_array and len(self.made) < _MOST_PARTS:
+                self._fill(made, value)
+        return self.made[id(value)]
+
+    def _empty(self, value: Any) -> Any:
+        """A container or object without what is in it; anything else as it is."""
+        cls = type(value)
+        if cls in (list, dict, set):
+            return cls()
+        own = type(getattr(value, "__dict__", None)) is dict and cls.__flags__ & _HEAP_TYPE
+        if not own or type(cls) is not type or cls.__new__ is not object.__new__ or hasattr(cls, "__del__"):
+            return value  # none can be made without the program's code
+        return value if home_of(cls).startswith("scipy.") else object.__new__(cls)
+
+    def _fill(self, made: Any, value: Any) -> None:
+        if type(value) is list:
+            made.extend(map(self.of, value[:_ITEMS]))
+            made.extend(made[-1:] * (min(len(value), _LENGTH) - len(made)))
+        elif type(value) is dict:
+            made.update((key, self.of(item)) for key, item in itertools.islice(value.items(), _ITEMS))
+        elif type(value) is set:
+            made.update(itertools.islice(value, _ITEMS))
+        else:
+            vars(made).update((name, self.of(item)) for name, item in vars(value).items())
+
+
+def _of_array(array: Any) -> Any:
     import numpy as np
 
-    if type(value) is np.ndarray and value.size > 16:
-        strides = tuple(0 if value.size else s for s in value.strides)
-        return np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, strides)
-    if type(value) in (dict, set) and len(value) > 16:
-        first = itertools.islice(value.items() if type(value) is dict else value, 16)
-        return type(value)(first)
-    return value
+    if array.size <= _ITEMS:
+        return array.copy(order="K")
+    return np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), array.shape, (0,) * array.ndim)
+
+
+def sample_of(kinds: tuple[Any, ...], values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What a version was made for, to make it once more: the specs and stand-ins for the arguments."""
+    return kinds, tuple(map(light, values))
 
 
 def key_of(function: Any, kinds: tuple[Any, ...], attempt: int, general: int | None = None) -> str | None:
@@ -92,7 +144,7 @@ def restore(function: Any, stored: str, kinds: tuple[Any, ...], values: tuple[An
         return False
     if kept is None:
         return False
-    sample = function._sample = (kinds, tuple(map(light, values)))
+    sample = function._sample = sample_of(kinds, values)
     function._install(Restored(kept, *sample, perf_counter() - start, tried), kept.version, kinds, tried)
     return True
 

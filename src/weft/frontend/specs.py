@@ -11,6 +11,7 @@ import functools
 import itertools
 import types
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Union
 
@@ -258,7 +259,7 @@ class ObjectSpec:
     kind: type
     value: Any
 
-    @property
+    @functools.cached_property
     def detail(self) -> str:
         """What tells versions for objects of one class apart: the dtypes of a sparse matrix, what a container holds."""
         if self.kind in (list, dict, set, defaultdict, Counter):
@@ -268,6 +269,11 @@ class ObjectSpec:
             return ""
         parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
         return ", ".join(part.dtype.name for part in parts if isinstance(part, np.ndarray))
+
+    def keep(self, light: Callable[[Any], Any]) -> None:
+        """Go on with a stand-in for the object, which may be as large as memory: keys live as long as the function."""
+        self.detail  # noqa: B018 -- read from the object while it is there
+        object.__setattr__(self, "value", light(self.value))
 
     @property
     def key(self) -> str:
