@@ -452,7 +452,7 @@ def test_a_process_for_the_compiler_costs_more_where_memory_is_large():
     before = elsewhere.copying()
     held = bytearray(64 << 20)
     held[::4096] = bytes([1]) * len(held[::4096])
-    assert elsewhere.copying() > before + 0.02
+    assert elsewhere.copying() > before + 0.01
 
 
 def test_a_decorator_gets_the_function_as_it_is():
@@ -496,8 +496,10 @@ def test_nothing_is_spent_that_the_program_has_not_earned(monkeypatch):
     seconds = 0.2
     monkeypatch.setattr(module.time, "process_time", lambda: seconds)
     monkeypatch.setattr(module, "_processors", lambda: 2)
-    monkeypatch.setattr(elsewhere, "copying", lambda: 0.0)
+    monkeypatch.setattr(elsewhere, "copying", lambda: 0.03)
     assert not manager.can_ask()
+    monkeypatch.setattr(elsewhere, "copying", lambda: 0.0)
+    assert manager.can_ask()
     seconds = 1.0
     assert manager.can_ask()
     monkeypatch.setattr(elsewhere, "copying", lambda: 0.1)  # the program would copy much of its memory

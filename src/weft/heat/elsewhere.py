@@ -17,12 +17,11 @@ from time import perf_counter
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
     import types
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, NoReturn
 
 _LIMIT = 120.0  # seconds a compilation may take
-_PAGE = 2.5e-6  # seconds: a page of memory that the program writes while both have it is copied first
-_NICE = 3  # where no processor is idle the program comes first
+_PAGE, _SHARED_PAGE = 1e-6, 1.2e-7  # seconds: what the program writes while both have it is copied, page by page
 _LARGE = 0.25  # part of the machine's memory above which a process is not doubled, be it only in name
 
 
@@ -33,6 +32,7 @@ class Answer:
     `gain`: how many times faster a loop is, 0 if that is not known; `line` is then that of the loop.
     `wide`: lines on which integers need more than 64 bits.  `early`: a loop in its first iteration may be good later.
     `bound`: the disk cache has but the machine code; what belongs to it has no form that outlives a process.
+    `of`: which of several things was compiled.  `each`: seconds of Python that it would replace, 0 if not known.
     """
 
     def __init__(
@@ -48,8 +48,10 @@ class Answer:
         wide: list[int] | None = None,
         early: bool = False,
         bound: bool = False,
+        of: int = 0,
+        each: float = 0.0,
     ) -> None:
-        self.early, self.bound = early, bound
+        self.early, self.bound, self.of, self.each = early, bound, of, each
         self.good, self.signature, self.reason, self.line, self.seconds = good, signature, reason, line, seconds
         self.plain, self.call, self.gain, self.wide = plain, call, gain, wide or []
 
@@ -59,25 +61,39 @@ class Request:
 
     def __init__(self, reader: int, group: int) -> None:
         self.reader, self.group, self.since = reader, group, perf_counter()
+        self.trouble = ""
+        self._text = b""  # of an answer that has not come whole
 
     def answer(self, wait: float) -> Answer | None:
-        """The answer, if it comes within `wait` seconds."""
+        """The answer, if it comes within `wait` seconds, to a request that has one."""
+        found = self.answers(wait)
+        if found:
+            return found[0]
+        return Answer(False, reason=self.trouble or "the compiler ended without an answer") if self.is_over else None
+
+    def answers(self, wait: float) -> list[Answer]:
+        """What has come since, or comes within `wait` seconds; then look whether the request `is_over`."""
         ready, _, _ = select.select([self.reader], [], [], wait)
         if not ready:
             if perf_counter() - self.since > _LIMIT:
                 self.give_up()
-                return Answer(False, reason="compiling took too long")
-            return None
-        text = b""
-        while part := os.read(self.reader, 1 << 16):
-            text += part
-        self._close()
+                self.trouble = "compiling took too long"
+            return []
+        part = os.read(self.reader, 1 << 16)
+        *lines, self._text = (self._text + part).split(b"\n")
+        if not part:
+            self._close()
         import json
 
         try:
-            return Answer(**json.loads(text))
+            return [Answer(**json.loads(line)) for line in lines if line]
         except (ValueError, TypeError):
-            return Answer(False, reason="the compiler ended without an answer")
+            return []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further answer will come."""
+        return self.reader < 0
 
     def give_up(self) -> None:
         """End the process, and what it has started; its session holds nothing else."""
@@ -103,24 +119,26 @@ def possible() -> str | None:
     """Why a process of its own cannot be had here; None if it can."""
     if sys.platform != "linux":
         return "this system has no cheap fork"
-    return "the program's memory is too large to fork" if _pages() > _LARGE * os.sysconf("SC_PHYS_PAGES") else None
+    return "the program's memory is too large to fork" if _pages()[0] > _LARGE * os.sysconf("SC_PHYS_PAGES") else None
 
 
 def copying() -> float:
     """Seconds that a process of its own costs the program: Python writes on most pages that it looks at."""
-    return _PAGE * _pages()
+    resident, files = _pages()
+    return _PAGE * max(resident - files, 0) + _SHARED_PAGE * resident
 
 
-def _pages() -> int:
-    """Pages of memory that the program has; 0 if that is not known."""
+def _pages() -> tuple[int, int]:
+    """Pages of memory that the program has, and those of them that are files; 0 if that is not known."""
     try:
         with open("/proc/self/statm", "rb") as stream:
-            return int(stream.read().split()[1])
+            found = stream.read().split()
+            return int(found[1]), int(found[2])
     except (OSError, ValueError, IndexError):
-        return 0
+        return 0, 0
 
 
-def start(work: Callable[[], Answer]) -> Request:
+def start(work: Callable[[], Answer | Iterator[Answer]]) -> Request:
     """Begin to compile in another process; what `work` uses of the program is needed only until this returns."""
     global making
     reader, writer = os.pipe()
@@ -144,7 +162,7 @@ def start(work: Callable[[], Answer]) -> Request:
     return Request(reader, group)
 
 
-def _between(writer: int, work: Callable[[], Answer]) -> NoReturn:
+def _between(writer: int, work: Callable[[], Answer | Iterator[Answer]]) -> NoReturn:
     try:
         if os.fork() == 0:
             _work(writer, work)
@@ -152,22 +170,22 @@ def _between(writer: int, work: Callable[[], Answer]) -> NoReturn:
         os._exit(0)
 
 
-def _work(writer: int, work: Callable[[], Answer]) -> NoReturn:
+def _work(writer: int, work: Callable[[], Answer | Iterator[Answer]]) -> NoReturn:
     import json
     import signal
 
     try:
         gc.disable()  # a collection would touch, and so copy, all memory; and run finalizers of the program
         os.setsid()
-        os.nice(_NICE)
         os.write(writer, str(os.getpid()).ljust(16).encode())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _leave_files(writer)
         os.environ["WEFT_CALIBRATE"] = "0"
         sys.settrace(None)
         sys.setprofile(None)
-        answer = _compile(work)
-        os.write(writer, json.dumps(vars(answer)).encode())
+        found = compiled(work)
+        for answer in [found] if isinstance(found, Answer) else found:
+            os.write(writer, json.dumps(vars(answer)).encode() + b"\n")
     finally:
         os._exit(0)
 
@@ -238,7 +256,8 @@ def _is_numeric(values: tuple[Any, ...]) -> bool:
     return all(type(v) in (int, float, bool, complex) or (type(v) is list and _is_numeric((*v[:1],))) for v in values)
 
 
-def _compile(work: Callable[[], Answer]) -> Answer:
+def compiled(work: Callable[[], Any]) -> Any:
+    """What `work` answers; if it fails, an answer that says why."""
     from weft.errors import WeftError
 
     began = perf_counter()
@@ -249,5 +268,6 @@ def _compile(work: Callable[[], Answer]) -> Answer:
         answer = Answer(False, reason=reason, line=getattr(getattr(problem, "span", None), "line", 0))
     except BaseException as problem:
         answer = Answer(False, reason=f"an error inside weft: {type(problem).__name__}: {problem}")
-    answer.seconds = perf_counter() - began
+    if isinstance(answer, Answer):
+        answer.seconds = perf_counter() - began
     return answer

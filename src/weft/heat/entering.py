@@ -6,7 +6,6 @@ Loaded when there is something to enter: it brings the run time of plain Python 
 
 from __future__ import annotations
 
-import ctypes
 import types
 from collections.abc import Callable
 from itertools import islice
@@ -15,22 +14,24 @@ from typing import Any
 
 from weft import forking, handlers, net
 from weft.errors import Span, Unsupported
+from weft.heat.apart import Apart
 from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.fetched import Fetched
 from weft.heat.loops import Loop, following, timed
 from weft.heat.outline import Outline
+from weft.heat.standing import iterators_of
 from weft.options import make_options
 from weft.plain.function import OVERFLOW, PlainVersion
 from weft.plain.runtime import MISS, NotCompiled, last
 
 _RANGES = type(iter(range(0)))
 _ITEMS: Any = (type(iter([])), type(iter(())), type(iter("a")), type(iter("\u20ac")))
-_FRAME, _LOCALS = 24, 72  # bytes: where a frame object names its frame, and where the variables of a frame begin
 _MANY = 1 << 40
 _MOST_REQUESTS = 4
-_MOST_WIDE = 8  # attempts to find the lines on which integers need more than 64 bits
+_MOST_WIDE = 12  # attempts to find the lines on which integers need more than 64 bits
 _RETREAT = 16
 _LONGEST_TRIAL = 1.0  # seconds of the processor, of calls that are only made to be timed
+_LONGEST_PLAIN = 0.3  # seconds of those of Python, which go on for longer if it is fast
 _LATEST = 5.0  # seconds of such calls on a busy machine
 
 
@@ -111,21 +112,11 @@ class Counted:
             self.left = 0
 
 
-def _iterator(frame: types.FrameType, depth: int) -> Any:
-    """An iterator on the stack of a frame that is being traced, above `depth` others."""
-    code = frame.f_code
-    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
-    place = len(code.co_varnames) + len(cells) + len(code.co_freevars) + depth
-    inner = ctypes.c_size_t.from_address(id(frame) + _FRAME).value
-    found = ctypes.c_size_t.from_address(inner + _LOCALS + 8 * place).value
-    return ctypes.cast(found, ctypes.py_object).value if found else None
-
-
 def _state(outline: Outline, frame: types.FrameType) -> Any:
     """What is left of the loop; None if it runs over something else than it was compiled for."""
     if outline.kind == "while":
         return Counted()
-    iterator = _iterator(frame, outline.depth)
+    iterator = iterators_of(frame)[outline.depth]
     if outline.kind == "range":
         return Ranged(iterator) if type(iterator) is _RANGES else None
     if outline.kind == "numbered":
@@ -148,7 +139,7 @@ class Parts(Fetched):
 
     def part(self, values: tuple[Any, ...]) -> Any:
         """A part of the loop, or MISS: nothing has happened then."""
-        for attempt in range(2):
+        while True:
             for version in self.versions:
                 if version.is_current():
                     began = perf_counter()
@@ -160,9 +151,8 @@ class Parts(Fetched):
                     self.reason = f"{why.reason} (line {why.line})" if why.line else str(why.reason)
                     if self._deoptimised(version, values):
                         return MISS
-            if attempt or self.given_up or not self._fetch(values):
-                break
-        return MISS
+            if self.given_up or not self._fetch(values):
+                return MISS
 
     def _fetch(self, values: tuple[Any, ...]) -> bool:
         if forking.is_working() or not forking.can_load():
@@ -246,10 +236,10 @@ def prepared(outline: Outline, variables: dict[str, Any], wide: frozenset[int] =
     build_run_time()
     native, plain = Fetched(outline.function), 0.0
     native.wide = wide
+    python = Apart(lambda limit: _in_python(outline, variables, limit))
     for number in range(_MOST_WIDE):
         version = version_for(outline, variables, native)
-        if not number:  # of an iteration that had begun, a repetition may fail, and the next one succeed
-            plain = _trial(outline, variables, None) or _trial(outline, variables, None)
+        plain = plain if number else python.seconds(_LONGEST_PLAIN)
         try:
             call = _trial(outline, variables, version, plain)
             break
@@ -263,7 +253,9 @@ def prepared(outline: Outline, variables: dict[str, Any], wide: frozenset[int] =
     else:
         raise Unsupported(_place(outline), "integers beyond 64 bits on many lines", "")
     gain = plain / call if call else 0.0
-    answer = Answer(True, version.signature, line=outline.line, plain=True, call=call, gain=gain)
+    if gain < 1.0 and plain > _LONGEST_PLAIN / 2:
+        gain = 0.0  # not even one iteration of Python was over
+    answer = Answer(True, version.signature, line=outline.line, plain=True, call=call, gain=gain, each=plain)
     answer.wide, answer.bound = sorted(native.wide), not native.is_kept
     return answer
 
@@ -283,7 +275,13 @@ def _sample(outline: Outline, variables: dict[str, Any], count: int) -> tuple[An
     return (range(outline.sample, outline.sample + count),)
 
 
-def _trial(outline: Outline, variables: dict[str, Any], version: PlainVersion | None, plain: float = 0.0) -> float:
+def _trial(
+    outline: Outline,
+    variables: dict[str, Any],
+    version: PlainVersion | None,
+    plain: float = 0.0,
+    limit: float = _LONGEST_TRIAL,
+) -> float:
     """Seconds of an iteration, native or (without a version) in Python; `plain`: those of Python, if known."""
     import signal
 
@@ -308,9 +306,9 @@ def _trial(outline: Outline, variables: dict[str, Any], version: PlainVersion | 
     signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, _LATEST)
     signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, _LONGEST_TRIAL)
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        return timed(part, plain)
+        return timed(part, plain, has_copies=version is not None)
     except (_Overflow, _Stranger):
         raise
     except _Missed as problem:
@@ -323,6 +321,11 @@ def _trial(outline: Outline, variables: dict[str, Any], version: PlainVersion | 
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def _in_python(outline: Outline, variables: dict[str, Any], limit: float) -> float:
+    """Of an iteration that had begun, a repetition may fail, and the next one succeed."""
+    return _trial(outline, variables, None, limit=limit) or _trial(outline, variables, None, limit=limit)
 
 
 def _place(outline: Outline) -> Span:

@@ -21,7 +21,7 @@ class Fetched(Native):
     """A function and its versions on disk."""
 
     def __init__(self, function: Any, missed: Callable[[tuple[Any, ...]], bool] | None = None) -> None:
-        super().__init__(function, missed, store=Store(function, _WAY, self._trouble))
+        super().__init__(function, missed, store=Store(function, _WAY, self._trouble, by_types=False))
         #: Versions name objects that cannot be found again elsewhere: their C is made here as well.
         self.is_bound = False
 

@@ -16,6 +16,7 @@ import sys
 from time import perf_counter, thread_time
 
 from weft.heat.elsewhere import Answer
+from weft.heat.standing import ITERATOR, iterators_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
     from weft.heat.outline import Outline
 
-_WAIT = 0.1  # seconds that a traced frame may take to come to the head of the loop
-_MOST_WAITS = 2
+_WAIT = 0.1  # seconds of the thread that a traced frame may take to come to the head of the loop
+_MOST_WAITS = 12
+_SLOW = 0.1  # seconds of an iteration in Python
 _MOST_FAILURES = 3  # parts that deoptimise, one after the other
 _MOST_TRIALS = 3
 _GAIN = 1.15
@@ -43,6 +45,12 @@ _OVERHEADS = 5.0  # times what the shortest part takes: how long the next part m
 def supported() -> bool:
     """Whether loops can be entered here: it takes the layout of frames, which is known of one version of CPython."""
     return sys.version_info[:2] == (3, 11) and sys.implementation.name == "cpython"
+
+
+def variables_of(frame: types.FrameType) -> dict[str, Any]:
+    """The variables of a frame, and under names of their own what its loops run over."""
+    found = {f"{ITERATOR}{depth}": one for depth, one in enumerate(iterators_of(frame))} if supported() else {}
+    return found | frame.f_locals
 
 
 class Loop:
@@ -62,6 +70,8 @@ class Loop:
         self.requests = 1
         self.samples = 0  # since it was asked for in vain
         self.waits = 0
+        self.waited = 0.0  # seconds on the way to its head, in vain
+        self.is_slow = False  # an iteration takes so long that what is inside it is looked at as well
         self.failures = 0
         self.is_inside = False  # native code runs
         self.wide: frozenset[int] = frozenset()  # lines on which integers need more than 64 bits
@@ -95,6 +105,7 @@ class Loop:
             self.leave(answer.reason)
             return
         self.signature, self.gain, self.each = answer.signature, answer.gain, answer.call
+        self.is_slow = answer.each > _SLOW
         self.wide, self.is_bound = frozenset(answer.wide), answer.bound
         if answer.gain and answer.gain < _GAIN:
             self.leave(f"compiled it is not faster ({answer.gain:.2f}x)")
@@ -152,15 +163,16 @@ class Entry:
         if frame is None or sys.gettrace() is not None or frame.f_trace is not None:
             self.is_over = True
             return
-        self._frame, self._until = frame, perf_counter() + _WAIT
+        self._frame, self._until = frame, thread_time() + _WAIT
         frame.f_trace = self._local
         sys.settrace(self._called)
 
     def _called(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Another function is called meanwhile: it is not traced."""
-        if perf_counter() > self._until:
+        if thread_time() > self._until:
             self._end()
             self.loop.waits += 1
+            self.loop.waited += _WAIT
             if self.loop.waits >= _MOST_WAITS:
                 self.loop.leave("its iterations take too long to wait for one")
 
@@ -175,7 +187,7 @@ class Entry:
             finally:
                 self._end()
             return None
-        if perf_counter() > self._until:
+        if thread_time() > self._until:
             self._called(frame, event, argument)
         return None if self.is_over else self._local
 
@@ -246,27 +258,35 @@ def compiled(
     from weft.heat.outline import Outline, Unbound, outlines
 
     problem: Unsupported | None = None
+    slow: Answer | None = None
     for one in outlines(code, namespace, variables, line):
-        if isinstance(one, Unbound) and can_wait:
+        if isinstance(one, Unbound) and can_wait and slow is None:
             return Answer(False, reason=one.reason, line=one.span.line, early=True)
         if not isinstance(one, Outline):
             problem = problem or one
             continue
         try:
-            return prepared(one, variables, wide)
+            answer = prepared(one, variables, wide)
         except Unsupported as refused:
             problem = problem or refused
+            continue
+        if answer.each < _SLOW and (slow is None or answer.gain > _GAIN):
+            return answer
+        slow = slow or answer
+    if slow is not None:
+        return slow
     if problem is None:
         return Answer(False, reason="no loop was found")
     return Answer(False, reason=problem.reason, line=problem.span.line)
 
 
-def timed(run: Callable[[int], bool], plain: float = 0.0) -> float:
+def timed(run: Callable[[int], bool], plain: float = 0.0, has_copies: bool = True) -> float:
     """Seconds of one iteration: `run` executes so many, and says whether there are more; 0 if nothing can be told.
 
     Given the seconds that Python takes for one, it is enough to know that this is much faster, copies and all.
 
-    What a part costs however short it is (variables are copied in and out) is not counted: parts grow. Where a part
+    What a part costs however short it is (variables are copied in and out) is not counted: parts grow, unless it
+    `has_copies` of no variables. Where a part
     ends by TimeoutError an iteration takes at least what the part took so far, divided among all of it.
     """
     count, first = 1, 0.0
@@ -277,6 +297,8 @@ def timed(run: Callable[[int], bool], plain: float = 0.0) -> float:
         except TimeoutError:
             return (thread_time() - began) / count
         taken = thread_time() - began
+        if goes_on and not has_copies and taken > _ENOUGH:
+            return taken / count
         if count > 1 and goes_on and plain * count > _SURE * taken:
             return taken / count
         if count > 1 and goes_on and taken > max(_ENOUGH, 3 * first):

@@ -16,8 +16,9 @@ import types
 from time import perf_counter
 
 from weft.heat import elsewhere, trampoline
-from weft.heat.loops import Loop
+from weft.heat.loops import Loop, supported
 from weft.heat.remembered import Note
+from weft.heat.snapshot import Snapshot
 from weft.heat.spots import Spot
 from weft.heat.underway import UnderWay
 
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
 # with the age of the program.
 _INTERVAL, _SLOWEST, _GROWTH = 0.015, 0.1, 0.04
 _TURN = 1e-4  # seconds that the program waits for a sample, beside those of the sample itself
-_HOT = 6  # samples
+_HOT = 4  # samples
 _DEPTH = 64
 _SHARE = 0.05  # of the time the program has run: what may be spent on it
 _SHARE_SAVED = 0.3  # of what native code has saved
-_STARTING = 0.01  # seconds before the program began
-_FORK = 0.003  # seconds: a process for the compiler, without the pages that it makes the program copy
+_AHEAD = 0.02  # seconds: what may be spent before the program has run for long enough
+_FORK = 0.001  # seconds: a process for the compiler, without the pages that it makes the program copy
 _COMPILING = 1.0  # seconds of a processor, which the program pays for where no other is idle
 _LOADING, _LOADING_NUMPY = 0.065, 0.11  # seconds: the dispatcher, and what it needs
 _RESTORING = 0.01  # seconds: a version from the disk
@@ -84,11 +85,13 @@ class Manager:
         self._pending: list[_Pending] = []
         # Held while this thread is at work, which may import modules: no fork of the program in between.
         self._lock = lock or _thread.allocate_lock()
-        self._spent = _STARTING  # seconds of the program's own threads
+        self._spent = 0.0  # seconds of the program's own threads
+        self._found: list[tuple[Spot, elsewhere.Answer]] = []  # functions of a stack, compiled: loading has to wait
         self._turns = 0
         self._ours = 0.0  # seconds of the watching thread
         self._cores = 0.0  # that the program kept busy during the last interval
         self._is_child = False
+        self.compiles_stacks = supported() and elsewhere.possible() is None
         self._running: bool = True
         self._began = self._reviewed = perf_counter()
 
@@ -97,8 +100,7 @@ class Manager:
         self._running = False
         pending, self._pending = self._pending, []
         for asked in pending:
-            if asked.answer is None:
-                asked.request.give_up()
+            asked.request.give_up()
 
     def release(self) -> None:
         """Hold nothing of the program, while the watching thread still sleeps."""
@@ -112,8 +114,10 @@ class Manager:
         self._began, self._spent, self._turns = perf_counter(), 0.0, 0
         self._ours = 0.0
         for asked in pending:
-            if asked.answer is None:
+            if not asked.request.is_over:
                 os.close(asked.request.reader)
+            if isinstance(asked.spot, Snapshot):
+                self.loops.over(asked.spot)
             if isinstance(asked.spot, Spot) and asked.spot.state == "asked":
                 asked.spot.again()
         self.loops = UnderWay(self, main)
@@ -150,7 +154,9 @@ class Manager:
             if thread == own:
                 continue
             self.loops.look(thread, top, interval * min(self._cores, 1.0))
-            self._look_below(top)
+            is_measured = thread != self.loops.main or not self.asks_for_stacks()
+            if is_measured:
+                self._look_below(top)
             frame: types.FrameType | None = top
             seen: set[int] = set()
             is_leaf, depth = True, 0
@@ -165,7 +171,7 @@ class Manager:
                     if spot is not None:
                         spot.sampled(is_leaf, interval)
                         is_leaf = False
-                        if spot.state == "seen" and spot.samples >= _HOT and self.can_ask():
+                        if spot.state == "seen" and spot.samples >= _HOT and is_measured:
                             self._consider(spot)
                 elif self._table.get(key) is not None:
                     self._table[key].is_recursive = True  # type: ignore[union-attr]
@@ -219,7 +225,7 @@ class Manager:
         """Whether the program may lose so much more of its time."""
         spent = self._spent + self._ours + self._turns * _TURN
         saved = sum(spot.saved for spot in self.spots)
-        return spent + seconds < _SHARE * time.process_time() + _SHARE_SAVED * saved
+        return spent + seconds < _AHEAD + _SHARE * time.process_time() + _SHARE_SAVED * saved
 
     def can_ask(self) -> bool:
         """Whether a compilation may begin: it costs a fork, and its own time as well if no processor is idle."""
@@ -229,8 +235,26 @@ class Manager:
         forking = _FORK + elsewhere.copying()
         return self.affordable(forking if has_idle else forking + _COMPILING)
 
+    def asks_for_stacks(self) -> bool:
+        """Whether hot functions are compiled as they are found on the stack: where arrays are at work, and the choice
+        among functions depends on what NumPy takes, their calls are measured first."""
+        return self.compiles_stacks and "numpy" not in sys.modules
+
+    def hot_spot(self, code: types.CodeType) -> Spot | None:
+        """A function that was sampled often enough, if nobody has asked for it and calls of it can be passed on."""
+        spot = self._table.get(id(code))
+        if spot is None or spot.state != "seen" or spot.samples < _HOT:
+            return None
+        reason = trampoline.unfit(code)
+        if reason is not None:
+            spot.leave(reason)
+            return None
+        return spot
+
     def _consider(self, spot: Spot) -> None:
         """Arm a hot function, or say why not."""
+        if not self.can_ask():
+            return
         reason = trampoline.unfit(spot.code)
         began = perf_counter()
         is_short = "numpy" in sys.modules and not trampoline.has_loop(spot.code)
@@ -308,6 +332,9 @@ class Manager:
                 if spot.has_parts and spot.seconds > _PATIENCE and not self._pending:
                     spot.in_parts(self._make_direct)
         for asked in list(self._pending):
+            if isinstance(asked.spot, Snapshot):
+                self._take(asked, asked.spot)
+                continue
             if asked.answer is None:
                 asked.answer = asked.request.answer(0.0)
             if isinstance(asked.spot, Loop):
@@ -317,7 +344,36 @@ class Manager:
             elif asked.answer is not None and self._can_follow(asked.spot, asked.answer):
                 self._pending.remove(asked)
                 self._follow(asked, asked.answer)
+        for spot, answer in list(self._found):
+            if self._can_follow(spot, answer):
+                self._found.remove((spot, answer))
+                self._adopt(spot, answer)
         self._choose(now)
+
+    def _take(self, asked: _Pending, snapshot: Snapshot) -> None:
+        """What the compiler has said of a stack since."""
+        for answer in asked.request.answers(0.0):
+            snapshot.answered.add(answer.of)
+            owner = snapshot.candidates[answer.of].owner
+            if isinstance(owner, Loop):
+                owner.answered(answer)
+            elif answer.early:
+                owner.again()
+            else:
+                owner.plain.calls, owner.plain.seconds = 1, answer.each
+                self._found.append((owner, answer))
+        if asked.request.is_over:
+            self._pending.remove(asked)
+            self.loops.over(snapshot)
+
+    def _adopt(self, spot: Spot, answer: elsewhere.Answer) -> None:
+        began = perf_counter()
+        function = trampoline.find_function(spot.code, spot.namespace) if answer.good else None
+        self._spent += perf_counter() - began
+        if function is None:
+            spot.leave(answer.reason or "it was not found, or is made anew for each use")
+        else:
+            spot.adopt(function, answer, self._make_plain if answer.plain else self._make)
 
     def _can_follow(self, spot: Spot, answer: elsewhere.Answer) -> bool:
         """Whether there is time for what an answer leads to, or its gain pays for it."""

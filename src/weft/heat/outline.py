@@ -22,11 +22,13 @@ from typing import Any, Final
 
 from weft.errors import Span, Unsupported
 from weft.frontend import source
+from weft.heat.standing import ITERATOR
 from weft.records import dataclass
 
 ITEMS, AT, FROM, TO, LEFT = "__weft_items", "__weft_at", "__weft_from", "__weft_to", "__weft_left"
 NUMBER = "__weft_number"
 _RANGES: Final = (range, type(iter(range(0))))
+_ITEMS: Final = (type(iter([])), type(iter(())), type(iter("a")), type(iter("\u20ac")))
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _PURE: Final = (
@@ -133,9 +135,10 @@ class _Outliner:
         kind, sample = self._kind()
         own = self.stored | _loaded(loop)
         known = set() if self.is_module else {*self.code.co_varnames, *self.code.co_cellvars, *self.code.co_freevars}
-        names = tuple(sorted((own & known) - self.declared))
+        dead = set() if isinstance(loop, ast.While) else _overwritten(loop)
+        names = tuple(sorted((own & known) - self.declared - dead))
         results = tuple(sorted(self.stored - self.declared))
-        unbound = [name for name in (*names, *results) if name not in self.variables]
+        unbound = [name for name in (*names, *results) if name not in self.variables and name not in dead]
         if unbound:
             found = self.refuse(f"the variable `{unbound[0]}` has no value yet")
             raise Unbound(found.span, found.reason, found.remedy)
@@ -203,11 +206,16 @@ class _Outliner:
                 now = self.variables.get(loop.target.id) if isinstance(loop.target, ast.Name) else 0
                 return "range", now if type(now) is int else 0
         kind, found = "items", self._value(head)
-        if type(found) in _RANGES:
-            return "range", 0
         if isinstance(head, ast.Call) and isinstance(head.func, ast.Name) and head.func.id == "enumerate" and head.args:
             if "enumerate" not in self.namespace and "enumerate" not in self.variables:
                 kind, found = "numbered", self._value(head.args[0])
+        iterator = self.variables.get(f"{ITERATOR}{self.depth}")
+        if found is None and type(iterator) is enumerate:
+            kind, iterator = "numbered", iterator.__reduce__()[1][0]
+        if found is None and type(iterator) in _ITEMS:
+            found = iterator.__reduce__()[1][0]  # type: ignore[union-attr]
+        if type(found) in _RANGES or (kind == "items" and type(iterator) in _RANGES):
+            return "range", 0
         if type(found) in (list, tuple, str) and found:
             return kind, found
         raise self.refuse(f"a loop over `{ast.unparse(head)[:40]}`, which is neither a range nor a list")
@@ -355,6 +363,31 @@ def _stored(loop: ast.For | ast.While) -> set[str]:
             found.add(node.rest)
         work += ast.iter_child_nodes(node)
     return found
+
+
+def _overwritten(loop: ast.For) -> set[str]:
+    """Variables whose values no iteration looks at, since each begins by assigning to them."""
+    found = _plain_names([loop.target]) or set()
+    read: set[str] = set()
+    for statement in loop.body:
+        nodes = list(ast.walk(statement))
+        if any(isinstance(node, (ast.Return, ast.Break, ast.Continue)) for node in nodes):
+            break
+        targets = _plain_names(statement.targets) if isinstance(statement, ast.Assign) else None
+        if targets is None:
+            read |= {node.id for node in nodes if isinstance(node, ast.Name)} - found
+            continue
+        assert isinstance(statement, ast.Assign), "it has targets"
+        read |= {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)} - found
+        found |= targets - read
+    return found
+
+
+def _plain_names(targets: list[ast.expr]) -> set[str] | None:
+    """The names that are assigned to, if there is nothing else."""
+    parts = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return names if all(isinstance(part, ast.Name) for part in parts) else None
 
 
 def _loaded(loop: ast.For | ast.While) -> set[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from weft import forking, handlers, net
 from weft.errors import Unsupported
+from weft.heat.apart import Apart
 from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.fetched import Fetched
 from weft.options import make_options
@@ -23,7 +24,9 @@ from weft.plain.runtime import MISS, NotCompiled, last
 
 _MOST_REQUESTS = 4
 _MOST_WIDE = 8  # attempts to find the lines on which integers need more than 64 bits
-_LONGEST = 5.0  # seconds of a native call that is only made to be timed
+_LONGEST = 1.0  # seconds of a native call that is only made to be timed
+_SURE, _JUST_SURE = 6.0, 1.3  # times as fast as Python: enough to know
+_LEAST_COMPARED, _MOST_COMPARED = 0.02, 0.3  # seconds of Python
 _ANOTHER = 8.0  # times faster than the call before: not the same work
 _COLD = 1e-3  # seconds: a shorter call is timed again, since the first one has filled caches
 
@@ -42,16 +45,25 @@ def may_take(function: types.FunctionType, arguments: tuple[Any, ...], options: 
     return "numpy" not in sys.modules or choice.is_plain(function, load(function).tree, arguments)
 
 
-def prepare(function: types.FunctionType, arguments: tuple[Any, ...]) -> Answer:
-    """Compile a version for these arguments, leave it in the disk cache, and time a call of it."""
+def prepare(function: types.FunctionType, arguments: tuple[Any, ...], is_compared: bool = False) -> Answer:
+    """Compile a version for these arguments, leave it in the disk cache, and time a call of it.
+
+    `is_compared`: time a call in Python as well, as far as it takes to know which is faster.
+    """
     build_run_time()
     native = Fetched(function)
+    python = Apart(lambda limit: _seconds(function, arguments, limit)) if is_compared else None
     for _ in range(_MOST_WIDE):
         version = native.extend(arguments)
         call = _timed(version, arguments)
         if call is not None:
             bound, wide = not native.is_kept, sorted(native.wide)
-            return Answer(True, signature=version.signature, plain=True, call=call, wide=wide, bound=bound)
+            answer = Answer(True, signature=version.signature, plain=True, call=call, wide=wide, bound=bound)
+            if python is not None and call:
+                limit = max(_LEAST_COMPARED, min(_SURE * call, _MOST_COMPARED), call * _JUST_SURE)
+                answer.each = python.seconds(limit)
+                answer.gain = answer.each / call
+            return answer
         why = last(version.call)
         if version.is_restored and not why.deopts:
             continue  # it is for arguments of other types
@@ -88,6 +100,35 @@ def _timed(version: PlainVersion, arguments: tuple[Any, ...]) -> float | None:
         return 0.0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def _seconds(function: types.FunctionType, arguments: tuple[Any, ...], limit: float) -> float:
+    """Seconds of a call in Python, or as many as it took until it was clear that a native one is faster."""
+    import signal
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGPROF, late)
+    best = limit
+    for _ in range(3):
+        began = thread_time()
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        try:
+            function(*arguments)
+        except Exception:  # of this process, or since the arguments have been through a call
+            if best == limit:
+                best = thread_time() - began
+            break
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+        taken = thread_time() - began
+        if taken < best / _ANOTHER and best < limit:
+            break  # the calls before have left it nothing to do
+        best = min(best, taken)
+        if best > _COLD:
+            break
+    return best
 
 
 class HotPlain(Fetched):

@@ -125,6 +125,13 @@ class Spot:
         self._request = request
         self.rearm()
 
+    def adopt(self, function: types.FunctionType, answer: Answer, make: Callable[[Spot], Counted]) -> None:
+        """What was found at work on a stack, compiled and timed as it was."""
+        self.function, self.twin = function, trampoline.twin(function, self.code)
+        self.plain = Clock()
+        self.plain.calls, self.plain.seconds = 1, answer.each
+        self.answered(answer, make)
+
     def rearm(self) -> None:
         """Have the next call compiled for, if enough are measured."""
         self.state, self._nested, self._armed_at = "armed", 0, self.total
@@ -143,7 +150,8 @@ class Spot:
     def again(self) -> None:
         """As if it had just been seen."""
         self.state, self.samples, self.is_chosen = "seen", 0, False
-        self._put(None)
+        if self.function is not None:
+            self._put(None)
 
     def taken_over(self, function: types.FunctionType, native: Any) -> None:
         """Compiled without samples, at its first call."""

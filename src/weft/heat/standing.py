@@ -12,13 +12,17 @@ TYPE_CHECKING = False  # as typing has it, without loading typing: a script wait
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
+    from typing import Any
 
-_STAYING = 8  # samples, from which on a frame above other loops is taken for one that stays
-_DEPTH = 64
+#: Among the variables of a frame: the iterators of its `for` loops, the outermost first.
+ITERATOR = "__weft_iterator_"
+_STAYING = 5  # samples, from which on a frame above other loops is taken for one that stays
+_DEPTH = 256
 
 _loops: dict[int, tuple[types.CodeType, list[tuple[int, int]]]] = {}
 _backward: set[int] = set()
 _EXTENDED = 0x90  # EXTENDED_ARG
+_FRAME, _LOCALS = 24, 72  # bytes: where a frame object names its frame, and where the variables of a frame begin
 
 
 def loops_of(code: types.CodeType) -> list[tuple[int, int]]:
@@ -47,6 +51,27 @@ def loop_at(frame: types.FrameType) -> int:
     return min((first for first, end in loops_of(frame.f_code) if first <= last <= end), default=-1)
 
 
+def iterators_of(frame: types.FrameType) -> list[Any]:
+    """The iterators of the `for` loops that a frame is in, the outermost first, as they are on its stack."""
+    import ctypes
+    from opcode import opmap
+
+    code, last = frame.f_code, frame.f_lasti
+    heads = sorted({first for first, end in loops_of(code) if first <= last <= end})
+    text = code.co_code
+    cells = sum(name not in code.co_varnames for name in code.co_cellvars)
+    place = len(code.co_varnames) + cells + len(code.co_freevars)
+    found: list[Any] = []
+    for at in heads:
+        while text[at] == _EXTENDED:
+            at += 2
+        if text[at] == opmap["FOR_ITER"]:
+            inner = ctypes.c_size_t.from_address(id(frame) + _FRAME).value
+            held = ctypes.c_size_t.from_address(inner + _LOCALS + 8 * (place + len(found))).value
+            found.append(ctypes.cast(held, ctypes.py_object).value if held else None)
+    return found
+
+
 def line_of(frame: types.FrameType) -> int:
     """The line that a frame is at; where a loop jumps back, which has none, that of the innermost loop's head."""
     if frame.f_lineno:
@@ -64,6 +89,14 @@ def _has_no_statements(code: types.CodeType) -> bool:
     return code.co_name[0] == "<" and code.co_name != "<module>"
 
 
+class Place:
+    """A frame on the stack of one sample: the loop it is in, if that may be entered, and in how many samples it was."""
+
+    def __init__(self, frame: types.FrameType, key: tuple[int, int] | None, count: int, is_base: bool) -> None:
+        self.frame, self.key, self.count = frame, key, count
+        self.is_base = is_base  # it is called from no loop: likely not again
+
+
 class Standing:
     """The main thread from sample to sample."""
 
@@ -76,6 +109,10 @@ class Standing:
 
     def candidates(self, top: types.FrameType) -> list[tuple[types.FrameType, tuple[int, int], int]]:
         """Frames in loops, the outermost first: the frame, which loop it is, and in how many samples it was there."""
+        return [(one.frame, one.key, one.count) for one in self.places(top) if one.key is not None]
+
+    def places(self, top: types.FrameType) -> list[Place]:
+        """All frames of a stack, the outermost first."""
         stack: list[types.FrameType] = []
         frame: types.FrameType | None = top
         while frame is not None and len(stack) < _DEPTH:
@@ -86,7 +123,7 @@ class Standing:
         if frame is not None:
             return []
         calls: list[tuple[int, int]] = []
-        found: list[tuple[types.FrameType, tuple[int, int], int]] = []
+        found: list[Place] = []
         staying = {}
         is_base = True
         for place, frame in enumerate(reversed(stack)):
@@ -98,7 +135,9 @@ class Standing:
             if first >= 0 and self._belongs(code) and not _has_no_statements(code):
                 key = (id(code), first)
                 self._counts[key] = self._counts.get(key, 0) + 1
-                found.append((frame, key, self._counts[key]))
+                found.append(Place(frame, key, self._counts[key], is_base))
+            else:
+                found.append(Place(frame, None, 0, is_base))
             call = (id(frame), frame.f_lasti)
             calls.append(call)
             is_base = is_base and first < 0 and place < len(self._calls) and self._calls[place] == call

@@ -75,15 +75,16 @@ class Made:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def key_for(function: Any, arguments: tuple[Any, ...], *more: object) -> str | None:
-    """The key of the versions for such arguments; None if there is no compiler. `more`: what else decides."""
+def key_for(function: Any, arguments: tuple[Any, ...] | None, *more: object) -> str | None:
+    """The key of the versions for such arguments, or for all; None if there is no compiler. `more`: what else decides.
+    """
     chain = toolchain.find()
     if chain is None:
         return None
     place = (function.__module__, function.__qualname__, function.__code__.co_filename)
     numpy = getattr(sys.modules.get("numpy"), "__version__", "")
     system = (sys.version, numpy, wants_lines())
-    outline = [_outline(value, 0) for value in arguments]
+    outline = None if arguments is None else [_outline(value, 0) for value in arguments]
     code = fingerprint(function.__code__)
     return cache.digest("plain", _FORMAT, weft_stamp(), code, place, outline, more, chain, system)
 
@@ -259,10 +260,14 @@ class Texts(dict[str, str]):
 
 class Store:
     """The versions of one function on disk. `way`: what leads to them; `trouble` is told of errors inside weft, after
-    which the disk is not asked any more."""
+    which the disk is not asked any more. `by_types`: the first items of containers are part of the key; without, one
+    version may be found for all that its native code takes."""
 
-    def __init__(self, function: Any, way: str, trouble: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, function: Any, way: str, trouble: Callable[[Exception], None], by_types: bool = True
+    ) -> None:
         self.function = function
+        self._by_types = by_types
         self._way, self._trouble = way, trouble
         self._is_broken = False
         self._used: set[str] = set()  # keys of versions that this process has
@@ -309,7 +314,8 @@ class Store:
 
     def _entries(self, arguments: tuple[Any, ...], wide: frozenset[int]) -> Iterator[tuple[str, cache.Entry | None]]:
         """The keys of versions for such arguments, with what is there; behind them one that is free."""
-        base = None if self._is_broken else key_for(self.function, arguments, self._way, sorted(wide))
+        seen = arguments if self._by_types else None
+        base = None if self._is_broken else key_for(self.function, seen, self._way, sorted(wide))
         for number in range(_MOST if base is not None else 0):
             key = cache.digest(base, number)
             entry = cache.default_cache().entry(key)

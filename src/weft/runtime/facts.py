@@ -75,6 +75,8 @@ class Found:
             title = [owner.__module__, owner.__qualname__]
             if _named(*title) is owner:
                 return ["named", *title]
+            if _named("types", owner.__name__) is owner:  # NoneType and its like, which builtins do not name
+                return ["named", "types", owner.__name__]
         raise NotPortable
 
 
