@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 from tests.plain.kernels import load
 from weft.errors import Unsupported
-from weft.heat import loops, standing
+from weft.heat import heads, loops, standing
 from weft.heat.outline import Outline, outlines
 
 pytestmark = [
@@ -21,8 +22,9 @@ pytestmark = [
 ]
 
 
-def entered(function: Any, *args: Any) -> tuple[Any, loops.Loop]:
-    """Call a function whose first loop native code takes over as soon as all its variables have values."""
+def entered(function: Any, *args: Any, is_traced: bool = True) -> tuple[Any, loops.Loop]:
+    """Call a function whose first loop native code takes over as soon as all its variables have values: in a trace, or
+    when the loop wants its next item."""
     from weft.heat.entering import version_for
     from weft.heat.fetched import Fetched
 
@@ -41,8 +43,15 @@ def entered(function: Any, *args: Any) -> tuple[Any, loops.Loop]:
             return local
         made.append(loop)
         version_for(found, dict(frame.f_locals), Fetched(found.function))
-        loop.enter(frame, lambda *_: False)
         sys.settrace(None)
+        if is_traced or found.kind == "while":
+            changed, line = loop.enter(frame, lambda *_: False)
+            frame.f_locals.update(changed)
+            if line:
+                frame.f_lineno = line  # type: ignore[misc]
+        else:
+            assert heads.placed(frame, found.line, found.depth, entry._reached)
+            frame.f_trace = None
         return None
 
     def called(frame: types.FrameType, event: str, argument: object) -> Callable[..., Any] | None:
@@ -175,7 +184,27 @@ def one_line(n: int) -> Any:
     return total, i, rows
 
 
+def changed_items(n: int) -> Any:
+    pairs, total, i, item = [(k, [k]) for k in range(n)], 0, 0, None
+    for i, item in pairs:
+        total += i
+        i, late = -i, total  # the item is overwritten, and `late` has no value before the first iteration
+        if late > 300:
+            break
+    return total, i, item, late
+
+
+def inner_of_two(n: int) -> Any:
+    total, i, j = 0, 0, 0
+    for i in range(3):
+        for j in sorted([n, 2, 1]):
+            total += i * j
+    return total, i, j
+
+
 CASES = [
+    (changed_items, 100),
+    (inner_of_two, 50),
     (for_with_else, 1000),
     (constants, 10),
     (one_line, 1000),
@@ -191,11 +220,41 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("is_traced", [True, False], ids=["traced", "placed"])
 @pytest.mark.parametrize(("function", "n"), CASES, ids=lambda case: getattr(case, "__name__", ""))
-def test_a_loop_ends_as_python_ends_it(function: Any, n: int) -> None:
-    result, loop = entered(function, n)
+def test_a_loop_ends_as_python_ends_it(function: Any, n: int, is_traced: bool) -> None:
+    result, loop = entered(function, n, is_traced=is_traced)
+    assert sys.gettrace() is None
     assert result == function(n)
     assert loop.state == "native", loop.reason
+
+
+def test_a_list_is_let_go_of_by_a_loop_that_was_watched() -> None:
+    def over(items: Any, is_left: bool) -> Any:
+        reached: list[int] = []
+        for _ in items:
+            here = sys._getframe()
+            if not reached:
+                assert heads.placed(here, here.f_code.co_firstlineno + 2, 0, lambda frame: reached.append(1))
+                assert type(heads._held(here, 0)) is heads.Head and type(heads.iterators_of(here)[0]) is not heads.Head
+            if is_left:
+                break
+        return reached
+
+    for items in ([1, 2, 3], (1, 2), [1], "ab", range(5)):
+        before = sys.getrefcount(items)
+        assert over(items, False) == [1] and over(items, True) == [] and over(enumerate(items), False) == [1]
+        gc.collect()  # frames that hold themselves
+        assert sys.getrefcount(items) == before
+    assert over_generator() == "no"
+
+
+def over_generator() -> str:
+    for _ in (k for k in range(3)):
+        here = sys._getframe()
+        if heads.placed(here, here.f_code.co_firstlineno + 1, 0, lambda frame: None):
+            return "yes"
+    return "no"
 
 
 def failing(n: int, log: list[int]) -> int:
@@ -206,11 +265,12 @@ def failing(n: int, log: list[int]) -> int:
     return i
 
 
-def test_an_exception_comes_from_its_own_iteration() -> None:
+@pytest.mark.parametrize("is_traced", [True, False])
+def test_an_exception_comes_from_its_own_iteration(is_traced: bool) -> None:
     mine: list[int] = []
     theirs: list[int] = []
     with pytest.raises(ZeroDivisionError) as found:
-        entered(failing, 100, mine)
+        entered(failing, 100, mine, is_traced=is_traced)
     with pytest.raises(ZeroDivisionError) as expected:
         failing(100, theirs)
     assert mine == theirs == list(range(51))

@@ -153,16 +153,14 @@ def test_a_noted_loop_is_ready_at_its_first_sample(script: str, monkeypatch: pyt
     remembered.Note(script).write(held)  # type: ignore[arg-type]
     note = remembered.Note(script)
     under = UnderWay(types.SimpleNamespace(note=note), 0)  # type: ignore[arg-type]
-    monkeypatch.setattr("weft.heat.underway.line_of", lambda frame: loop.line + 1)
     known = under._known(key, frame)
     assert known is not None and known.state == "ready" and known.gain == 5.0 and known.wide == {7}
     assert under.found == {key: known}
     # One that is not found where it was is watched like any other, after some attempts.
-    note.loops[0].line += 1
-    under.found.clear()
-    for _ in range(20):
-        assert under._known(key, frame) is None
-    assert not note and not under.found
+    assert not under._is_wrong(key, known)
+    known.strange = 20
+    assert under._is_wrong(key, known)
+    assert not note and not under.found and under._known(key, frame) is None
 
 
 def test_functions_are_noted_where_no_loop_is(script: str) -> None:

@@ -17,9 +17,9 @@ from weft.errors import Span, Unsupported
 from weft.heat.apart import Apart
 from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.fetched import Fetched
-from weft.heat.loops import Loop, following, timed
+from weft.heat.loops import Loop, following, timed, variables_of
 from weft.heat.outline import Outline
-from weft.heat.standing import iterators_of
+from weft.heat.heads import iterators_of
 from weft.options import make_options
 from weft.plain.function import OVERFLOW, PlainVersion
 from weft.plain.runtime import MISS, NotCompiled, last
@@ -172,17 +172,20 @@ class Parts(Fetched):
         return False
 
 
-def run(loop: Loop, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any], int], bool]) -> None:
-    """Run a loop natively from its head on, as far as that goes."""
+def run(
+    loop: Loop, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any], int], bool]
+) -> tuple[dict[str, Any], int]:
+    """Run a loop natively from its head on, as far as that goes: its variables, and the line of the statement that
+    leaves it, 0 if Python goes on at the head."""
     outline = loop.outline
     assert outline is not None
     state = _state(outline, frame)
     if state is None:
         loop.leave("it runs over something else than a range or a list")
-        return
-    variables = frame.f_locals
+        return {}, 0
+    variables, changed, line = frame.f_locals, {}, 0
     if any(name not in variables for name in outline.names):
-        return
+        return {}, 0
     if loop.native is None:
         loop.native = Parts(outline.function)
     loop.native.wide |= loop.wide
@@ -191,26 +194,27 @@ def run(loop: Loop, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any],
     first: float | None = None  # seconds of one iteration, and of copying the variables
     while state.left:
         count = min(count, state.left)
-        values = (*state.arguments(count), *(variables[name] for name in outline.names))
+        values = (*state.arguments(count), *(changed.get(name, variables[name]) for name in outline.names))
         found = loop.native.part(values)
         taken = loop.native.taken
         if found is MISS:
             if count > 1 and not loop.native.wanted:
                 count = max(1, count // _RETREAT)
                 continue
-            _missed(loop, variables, ask)
-            return
+            _missed(loop, variables_of(frame) | changed, ask)
+            return changed, 0
         loop.state, loop.failures = "native", 0
         number, at, *results = found
-        variables.update(zip(outline.results, results))
+        changed.update(zip(outline.results, results))
         state.move(number, at, count)
         if number > 0:
-            frame.f_lineno = outline.exits[number - 1]  # type: ignore[misc]
+            line = outline.exits[number - 1]
             break
         spent += taken
         first = taken if first is None or count == 1 else first
         count = following(count, taken, first, spent, loop.each)
     loop.entries += 1
+    return changed, line
 
 
 def _missed(loop: Loop, variables: dict[str, Any], ask: Callable[[Loop, dict[str, Any], int], bool]) -> None:
@@ -219,7 +223,7 @@ def _missed(loop: Loop, variables: dict[str, Any], ask: Callable[[Loop, dict[str
         loop.native.wanted = False
         loop.requests += 1
         loop.wide = loop.native.wide
-        if ask(loop, dict(variables), loop.line):
+        if ask(loop, variables, loop.line):
             loop.state = "asked"
         return
     if loop.native.given_up or loop.native.wanted:

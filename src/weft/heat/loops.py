@@ -13,10 +13,11 @@ The native loop runs in parts that grow with what they have done: one that deopt
 from __future__ import annotations
 
 import sys
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 
 from weft.heat.elsewhere import Answer
-from weft.heat.standing import ITERATOR, iterators_of
+from weft.heat.heads import iterators_of, placed, write_back
+from weft.heat.standing import ITERATOR, line_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _WAIT = 0.1  # seconds of the thread that a traced frame may take to come to the head of the loop
 _MOST_WAITS = 12
+_WAITING = 0.03  # of the time of the program: what may be spent on the way to the heads of loops
 _SLOW = 0.1  # seconds of an iteration in Python
 _MOST_FAILURES = 3  # parts that deoptimise, one after the other
 _MOST_TRIALS = 3
@@ -69,10 +71,12 @@ class Loop:
         self.entries = 0
         self.requests = 1
         self.samples = 0  # since it was asked for in vain
+        self.strange = 0  # times at which it could not be entered where it was
         self.waits = 0
         self.waited = 0.0  # seconds on the way to its head, in vain
         self.is_slow = False  # an iteration takes so long that what is inside it is looked at as well
         self.failures = 0
+        self.is_awaited = False  # its head will be noticed
         self.is_inside = False  # native code runs
         self.wide: frozenset[int] = frozenset()  # lines on which integers need more than 64 bits
         self.is_bound = False  # its versions cannot be restored without the compiler
@@ -128,14 +132,17 @@ class Loop:
         self.outline = here[0] if here else None
         return self.outline is not None
 
-    def enter(self, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any], int], bool]) -> None:
-        """Run the loop from its head on; `ask` has code compiled for variables of other types."""
+    def enter(
+        self, frame: types.FrameType, ask: Callable[[Loop, dict[str, Any], int], bool]
+    ) -> tuple[dict[str, Any], int]:
+        """Run the loop from its head on; `ask` has code compiled for variables of other types.  What it gives back is
+        told by `entering.run`."""
         from weft.heat.entering import run
 
         began = perf_counter()
         self.is_inside = True
         try:
-            run(self, frame, ask)
+            return run(self, frame, ask)
         finally:
             self.is_inside = False
             self.seconds += perf_counter() - began
@@ -156,16 +163,45 @@ class Entry:
         self._until = 0.0
 
     def begin(self) -> None:
-        """On the main thread, between two instructions of the program: trace the frame of the loop."""
+        """On the main thread, between two instructions of the program: have the head of the loop noticed."""
+        loop = self.loop
         frame: types.FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code is not self.loop.code:
+        while frame is not None and frame.f_code is not loop.code:
             frame = frame.f_back
         if frame is None or sys.gettrace() is not None or frame.f_trace is not None:
+            self.is_over = True
+            return
+        if loop.outline is None and not loop.prepare(variables_of(frame), line_of(frame)):
+            loop.strange += 1
+            self.is_over = True
+            return
+        outline = loop.outline
+        assert outline is not None, "it was prepared"
+        can_send = outline.target is not None or not outline.exits
+        if outline.kind != "while" and can_send and placed(frame, outline.line, outline.depth, self._reached):
+            loop.is_awaited = self.is_over = True  # from now on nothing is traced
+            return
+        if loop.waited > _WAITING * process_time():
             self.is_over = True
             return
         self._frame, self._until = frame, thread_time() + _WAIT
         frame.f_trace = self._local
         sys.settrace(self._called)
+
+    def _reached(self, frame: types.FrameType) -> tuple[int, dict[str, Any], Any] | None:
+        """At the head of a `for` loop."""
+        loop, outline = self.loop, self.loop.outline
+        loop.is_awaited = False
+        if outline is None or sys.gettrace() is not None or frame.f_trace is not None:
+            return None
+        changed, line = loop.enter(frame, self.ask)
+        if changed:
+            write_back(frame, changed)
+        if not line:
+            return None
+        names = (outline.target,) if isinstance(outline.target, str) else outline.target or ()
+        item = None if isinstance(outline.target, str) else (None,) * len(names)
+        return line, {name: changed[name] for name in names}, item
 
     def _called(self, frame: types.FrameType, event: str, argument: object) -> None:
         """Another function is called meanwhile: it is not traced."""
@@ -183,7 +219,10 @@ class Entry:
         if event == "line" and not self.is_over and self._is_head(frame):
             self.is_over = True
             try:
-                self.loop.enter(frame, self.ask)  # as long as the frame is traced it can be sent to another line
+                changed, line = self.loop.enter(frame, self.ask)
+                frame.f_locals.update(changed)
+                if line:
+                    frame.f_lineno = line  # type: ignore[misc]
             finally:
                 self._end()
             return None

@@ -61,6 +61,8 @@ class Outline:
     names: tuple[str, ...]  # parameters behind those of the kind
     results: tuple[str, ...]  # variables that it assigns to, and gives back
     exits: tuple[int, ...]
+    #: What an item is assigned to: a name, several, or None for anything else.
+    target: str | tuple[str, ...] | None
     sample: Any  # where a range is, or the list that the loop runs over, as far as that is known
 
 
@@ -150,7 +152,10 @@ class _Outliner:
         inner = next(constant for constant in made.co_consts if isinstance(constant, types.CodeType))
         source.keep(inner, definition)
         function = types.FunctionType(inner, self.namespace)
-        return Outline(function, kind, loop.lineno, self.depth, names, results, tuple(self.exits), sample)
+        exits = tuple(self.exits)
+        return Outline(
+            function, kind, loop.lineno, self.depth, names, results, exits, _target(loop), sample
+        )
 
     # --- whether ----------------------------------------------------------------------------------------------------
 
@@ -381,6 +386,14 @@ def _overwritten(loop: ast.For) -> set[str]:
         read |= {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)} - found
         found |= targets - read
     return found
+
+
+def _target(loop: ast.For | ast.While) -> str | tuple[str, ...] | None:
+    if isinstance(loop, ast.While) or _plain_names([loop.target]) is None:
+        return None
+    if isinstance(loop.target, ast.Tuple):
+        return tuple(part.id for part in loop.target.elts if isinstance(part, ast.Name))
+    return loop.target.id if isinstance(loop.target, ast.Name) else None
 
 
 def _plain_names(targets: list[ast.expr]) -> set[str] | None:

@@ -12,7 +12,6 @@ TYPE_CHECKING = False  # as typing has it, without loading typing: a script wait
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
-    from typing import Any
 
 #: Among the variables of a frame: the iterators of its `for` loops, the outermost first.
 ITERATOR = "__weft_iterator_"
@@ -21,8 +20,7 @@ _DEPTH = 256
 
 _loops: dict[int, tuple[types.CodeType, list[tuple[int, int]]]] = {}
 _backward: set[int] = set()
-_EXTENDED = 0x90  # EXTENDED_ARG
-_FRAME, _LOCALS = 24, 72  # bytes: where a frame object names its frame, and where the variables of a frame begin
+EXTENDED = 0x90  # EXTENDED_ARG
 
 
 def loops_of(code: types.CodeType) -> list[tuple[int, int]]:
@@ -39,7 +37,7 @@ def loops_of(code: types.CodeType) -> list[tuple[int, int]]:
         argument = argument << 8 | text[at + 1]
         if text[at] in _backward:
             found.append((at + 2 - 2 * argument, at))
-        if text[at] != _EXTENDED:
+        if text[at] != EXTENDED:
             argument = 0
     _loops[id(code)] = (code, found)  # the code is held, so that no other gets its number
     return found
@@ -51,37 +49,17 @@ def loop_at(frame: types.FrameType) -> int:
     return min((first for first, end in loops_of(frame.f_code) if first <= last <= end), default=-1)
 
 
-def iterators_of(frame: types.FrameType) -> list[Any]:
-    """The iterators of the `for` loops that a frame is in, the outermost first, as they are on its stack."""
-    import ctypes
-    from opcode import opmap
-
-    code, last = frame.f_code, frame.f_lasti
-    heads = sorted({first for first, end in loops_of(code) if first <= last <= end})
-    text = code.co_code
-    cells = sum(name not in code.co_varnames for name in code.co_cellvars)
-    place = len(code.co_varnames) + cells + len(code.co_freevars)
-    found: list[Any] = []
-    for at in heads:
-        while text[at] == _EXTENDED:
-            at += 2
-        if text[at] == opmap["FOR_ITER"]:
-            inner = ctypes.c_size_t.from_address(id(frame) + _FRAME).value
-            held = ctypes.c_size_t.from_address(inner + _LOCALS + 8 * (place + len(found))).value
-            found.append(ctypes.cast(held, ctypes.py_object).value if held else None)
-    return found
-
-
 def line_of(frame: types.FrameType) -> int:
     """The line that a frame is at; where a loop jumps back, which has none, that of the innermost loop's head."""
     if frame.f_lineno:
         return frame.f_lineno
     last = frame.f_lasti
-    at = max((first for first, end in loops_of(frame.f_code) if first <= last <= end), default=0)
-    for begin, end, line in frame.f_code.co_lines():
-        if begin <= at < end and line:
-            return line
-    return 0
+    return line_at(frame.f_code, max((first for first, end in loops_of(frame.f_code) if first <= last <= end), default=0))
+
+
+def line_at(code: types.CodeType, at: int) -> int:
+    """The line of an instruction; 0 if it has none."""
+    return next((line for begin, end, line in code.co_lines() if begin <= at < end and line), 0)
 
 
 def _has_no_statements(code: types.CodeType) -> bool:

@@ -1,0 +1,143 @@
+"""The head of a `for` loop that is under way.  In: a frame, seen by its own thread; out: the iterators on its stack, and
+an object in the place of one of them that is called when the loop comes to its head.
+
+A loop comes to its head when it wants the next item: until then nothing is slower, however long the iteration takes.
+Other threads must not look at the stack of a frame, which may run on between two of their instructions.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from weft.heat.standing import EXTENDED, line_at, loops_of
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable
+    from typing import Any
+
+_FRAME, _LOCALS = 24, 72  # bytes: where a frame object names its frame, and where the variables of a frame begin
+#: What a loop may run over: taking an item of these runs no other code.
+_KINDS = tuple(type(iter(one)) for one in (range(0), [], (), "a", "\u20ac")) + (enumerate,)
+_END = object()
+
+
+def _heads(frame: types.FrameType) -> list[int]:
+    """Where the heads of the `for` loops are that a frame is in, the outermost first."""
+    from opcode import opmap
+
+    last, text, found = frame.f_lasti, frame.f_code.co_code, []
+    for at in sorted({first for first, end in loops_of(frame.f_code) if first <= last <= end}):
+        while text[at] == EXTENDED:
+            at += 2
+        if text[at] == opmap["FOR_ITER"]:
+            found.append(at)
+    return found
+
+
+def _slot(frame: types.FrameType, depth: int) -> Any:
+    """The place on the stack of a frame for the iterator of a loop inside `depth` others."""
+    from ctypes import c_size_t
+
+    code = frame.f_code
+    cells = sum(name not in code.co_varnames for name in code.co_cellvars)
+    place = len(code.co_varnames) + cells + len(code.co_freevars) + depth
+    inner = c_size_t.from_address(id(frame) + _FRAME).value
+    return c_size_t.from_address(inner + _LOCALS + 8 * place)
+
+
+def _held(frame: types.FrameType, depth: int) -> Any:
+    from ctypes import cast, py_object
+
+    address = _slot(frame, depth).value
+    return cast(address, py_object).value if address else None
+
+
+def iterators_of(frame: types.FrameType) -> list[Any]:
+    """The iterators of the `for` loops that a frame is in, the outermost first."""
+    found = [_held(frame, depth) for depth in range(len(_heads(frame)))]
+    return [one.iterator if type(one) is Head else one for one in found]
+
+
+def _put(frame: types.FrameType, depth: int, value: object) -> None:
+    """Have the stack hold another object instead."""
+    from ctypes import py_object, pythonapi
+
+    slot, before = _slot(frame, depth), _held(frame, depth)
+    pythonapi.Py_IncRef(py_object(value))
+    slot.value = id(value)
+    pythonapi.Py_DecRef(py_object(before))
+
+
+class Head:
+    """In the place of an iterator, until the next item is wanted."""
+
+    def __init__(
+        self, iterator: Any, depth: int, reached: Callable[[types.FrameType], tuple[int, dict[str, Any], Any] | None]
+    ) -> None:
+        self.iterator, self.depth = iterator, depth
+        self._reached = reached
+
+    def __iter__(self) -> Head:
+        return self
+
+    def __next__(self) -> Any:
+        frame = sys._getframe(1)
+        jump = self._reached(frame)
+        if jump is not None:
+            line, variables, item = jump
+            _send(frame, line, variables)
+        else:
+            item = next(self.iterator, _END)
+            if item is _END:
+                raise StopIteration  # this object is what the loop lets go of
+        _put(frame, self.depth, self.iterator)
+        return item
+
+
+def placed(
+    frame: types.FrameType,
+    line: int,
+    depth: int,
+    reached: Callable[[types.FrameType], tuple[int, dict[str, Any], Any] | None],
+) -> bool:
+    """Have `reached` called at the head of a loop; False if the frame is in no such loop.
+
+    It gives None, or the line at which Python goes on: with variables that are to be so then, and an item that can be
+    assigned to the loop's own variables before.
+    """
+    heads = _heads(frame)
+    if depth >= len(heads) or line_at(frame.f_code, heads[depth]) != line:
+        return False
+    iterator = _held(frame, depth)
+    if type(iterator) not in _KINDS:
+        return False
+    _put(frame, depth, Head(iterator, depth, reached))
+    return True
+
+
+def write_back(frame: types.FrameType, variables: dict[str, Any]) -> None:
+    """Give variables of a frame other values."""
+    from ctypes import c_int, py_object, pythonapi
+
+    frame.f_locals.update(variables)  # after the others have been read anew
+    pythonapi.PyFrame_LocalsToFast(py_object(frame), c_int(0))
+
+
+def _send(frame: types.FrameType, line: int, variables: dict[str, Any]) -> None:
+    """Have a frame go on at another line, from the next one on that it comes to."""
+
+    def arrived(frame: types.FrameType, event: str, argument: object) -> Any:
+        if event != "line":
+            return arrived
+        frame.f_locals.update(variables)
+        try:
+            frame.f_lineno = line  # type: ignore[misc]
+        finally:
+            sys.settrace(None)
+            frame.f_trace = None
+        return None
+
+    frame.f_trace = arrived
+    sys.settrace(lambda *_: None)
