@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from weft.errors import hide_own_frames
@@ -52,6 +53,8 @@ class Regions:
         self._disturbed = 0
         self._next = _FIRST_AGAIN
         self._chosen: Callable[..., Any] | None = None
+        #: The way of the call under way, and its thread: calls inside it, of a recursive function, are part of it.
+        self._running: tuple[Callable[..., Any], int] | None = None
         self._worth = _WORTH
         #: Seconds of a call above which regions need no trial: plain calls took more than twice as long before.
         self._wins_above = self._won_above = math.inf
@@ -97,8 +100,11 @@ class Regions:
         return median(self._times[self._split]), median(self._times[self._plain_function])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._running is not None and self._running[1] == get_ident():
+            return self._inside(self._running[0], args, kwargs)
         split, plain = self._times[self._split], self._times[self._plain_function]
         way = self._split if len(split) <= len(plain) + 1 else self._plain_function
+        before, self._running = self._running, (way, get_ident())
         asked, began = self._asked(), clock()
         try:
             return way(*args, **kwargs)
@@ -106,7 +112,15 @@ class Regions:
             hide_own_frames(error)
             raise
         finally:
+            self._running = before
             self._note(way, clock() - began, self._asked() != asked)
+
+    def _inside(self, way: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return way(*args, **kwargs)
+        except BaseException as error:
+            hide_own_frames(error)
+            raise
 
     def _asked(self) -> int:
         return sum(part.questions for part in self._owner._parts())

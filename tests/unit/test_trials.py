@@ -359,3 +359,26 @@ def test_the_dispatcher_tells_of_long_calls(time: Time) -> None:
     time.plain = 50 * 10**6
     compiled(iter([1.0]))
     assert told
+
+
+def test_calls_inside_a_recursive_call_are_part_of_it(time: Time) -> None:
+    """Each of the two ways is timed over whole calls: inner ones are not compared among themselves."""
+    depths: list[tuple[str, int]] = []
+
+    def way(name: str) -> Callable[[int], int]:
+        def called(n: int) -> int:
+            depths.append((name, n))
+            time.now += 9000 if name == "plain" else 5000
+            return 1 + compare(n - 1) if n else 0
+
+        return called
+
+    compiled: Any = weft.jit(lambda n: n, fallback="silent")
+    compare = trial.Regions(compiled, way("native"), way("plain"))
+    assert compiled._plain is compare
+    while compiled._plain is compare:
+        assert compare(3) == 3
+    names = [name for name, _ in depths]
+    assert [n for _, n in depths] == [3, 2, 1, 0] * (len(depths) // 4) and {*names} == {"native", "plain"}
+    assert all(len({*names[start : start + 4]}) == 1 for start in range(0, len(names), 4))
+    assert len(names) > 4 * 4
