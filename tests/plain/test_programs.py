@@ -13,6 +13,7 @@ from tests.plain import (
     programs_collections_and_text,
     programs_records,
     programs_simulations,
+    programs_special_methods,
 )
 from weft.plain.function import Native
 from weft.plain.infer import infer, walk_order
@@ -20,7 +21,13 @@ from weft.plain.runtime import last, load
 
 pytestmark = pytest.mark.skipif(load() is None, reason="no C compiler")
 
-MODULES = (programs_simulations, programs_collections_and_text, programs_classes_and_closures, programs_records)
+MODULES = (
+    programs_simulations,
+    programs_collections_and_text,
+    programs_classes_and_closures,
+    programs_records,
+    programs_special_methods,
+)
 CASES = [case for module in MODULES for case in module.CASES]
 #: What needs integers beyond 64 bits, or raises what nobody catches, falls back to Python.
 DEOPTIMISES = {("overflow", "(30,)"), ("deleted", "(4,)"), ("handler", "([5, 0, 2],)")}

@@ -50,3 +50,8 @@ def is_shared(found: Any, given: Iterable[Any]) -> bool:
 
 def all_matches(pattern: Any, *given: Any) -> list[Any]:
     return list(re.finditer(pattern, *given))
+
+
+def format_spread(text: str, *given: Any) -> str:
+    """text.format(first, *rest)"""
+    return text.format(*given[:-1], *given[-1])

@@ -332,6 +332,22 @@ def call_function(cx: Frame, function: Any, arguments: list[Any], keywords: Keyw
     return _call_info(cx, info, None, None, arguments, keywords or {})
 
 
+def call_special(cx: Frame, function: Any, arguments: list[Any], *kinds: str) -> Value:
+    """A call of a special method whose result must be of these kinds: of any other one Python raises TypeError."""
+    found = call_function(cx, function, arguments)
+    if found.kinds() <= {*kinds}:
+        return found
+
+    def one(x: Value) -> Value | None:
+        if x.head().kind in kinds:
+            return x
+        if x.head().kind not in ("none", "bool", "int", "float", "str", "list", "tuple", "dict") or kinds[0] == "int":
+            raise cx.refuse(f"`{function.__qualname__}`, which gives {x.node!r}")
+        return None
+
+    return cx.cases([found], one, ("special", function.__name__))
+
+
 def _class_of(function: Any) -> type | None:
     """The class whose body defined a method: where `super()` starts."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):

@@ -400,7 +400,7 @@ def _joined(cx: Frame, e: ast.JoinedStr) -> Value:
 
 
 def formatted(cx: Frame, e: ast.FormattedValue) -> Value:
-    from weft.plain.values import texts
+    from weft.plain.values import formats
 
     held = value(cx, e.value)
     spec = None
@@ -408,7 +408,7 @@ def formatted(cx: Frame, e: ast.FormattedValue) -> Value:
         spec = value(cx, e.format_spec)
         constant = isinstance(e.format_spec, ast.JoinedStr) and not e.format_spec.values
         spec = None if constant else spec
-    return texts.formatted(cx, held, spec, e.conversion if e.conversion > 0 else 0)
+    return formats.formatted(cx, held, spec, e.conversion if e.conversion > 0 else 0)
 
 
 def _call(cx: Frame, e: ast.Call) -> Value:

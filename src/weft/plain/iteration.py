@@ -14,6 +14,7 @@ import enum
 from collections.abc import Iterator
 from typing import Any
 
+from weft.frontend import reads
 from weft.plain import displays
 from weft.plain.frame import C_TYPES, Frame, Value
 from weft.plain.types import DICTS, Node, representation
@@ -521,9 +522,23 @@ def plan_value(cx: Frame, owner: Value, backwards: bool = False) -> Plan:
             if made.node.only() is not None and made.node.only().kind == "obj":  # type: ignore[union-attr]
                 return Generated(made)
             return plan_value(cx, made)
+        indexed = _by_index(cx, owner, backwards) if reads.lookup(head.key[1].cls, name) is reads.ABSENT else None
+        if indexed is not None:
+            return Generated(indexed)
     if kind in ("none", "int", "float", "bool"):
         return _Nothing(f"iteration over a value of type {head!r}")  # an error, if it ever comes to that
     raise cx.refuse(f"iteration over a value of type {head!r}")
+
+
+def _by_index(cx: Frame, owner: Value, backwards: bool) -> Value | None:
+    """An iterator over an object that has `__getitem__` and no `__iter__`; None if it has neither."""
+    from weft.plain import attributes, calls
+    from weft.plain.models import streams
+
+    wanted = ("__getitem__", "__len__") if backwards else ("__getitem__",)
+    if any(attributes.method_of(cx, owner.head(), name) is None for name in wanted):
+        return None
+    return calls.call_function(cx, streams.indexed_backwards if backwards else streams.indexed, [owner])
 
 
 class _Nothing(Plan):

@@ -181,8 +181,10 @@ def _single(cx: Frame, op: str, a: Value, b: Value, exponent: int | None, in_pla
     x, y = a.head(), b.head()
     if x.kind in NUMBERS and y.kind in NUMBERS:
         return _numbers(cx, op, a, b, exponent)
-    if x.kind == "obj" or y.kind == "obj":
-        return _by_method(cx, op, a, b, in_place)
+    if "obj" in (x.kind, y.kind) and not (op == "Mod" and x.kind == "str"):
+        found = _by_method(cx, op, a, b, in_place)
+        extends = found is None and in_place and op == "Add" and x.kind == "list"
+        return sequences.binary(cx, op, a, b, in_place) if extends else found
     if "complex" in (x.kind, y.kind) and {x.kind, y.kind} <= NUMBERS | {"complex"}:
         return complexes.binary(cx, op, a, b)
     if x.kind == "ndarray" or y.kind == "ndarray":
@@ -330,10 +332,12 @@ def _truth(cx: Frame, a: Value) -> Value | None:
     if kind in OPAQUE or kind == "complex":
         return cx.scalar("bool", f"wp_truth({cx.tagged(a)})", check=True)
     if kind == "obj":
-        for name in ("__bool__", "__len__"):
-            function = attributes.method_of(cx, head, name)
-            if function is not None:
-                return cx.cases([calls.call_function(cx, function, [a])], lambda x: _truth(cx, x), name)
+        function = attributes.method_of(cx, head, "__bool__")
+        if function is not None:
+            return cx.settled(calls.call_special(cx, function, [a], "bool"), "bool")
+        function = attributes.method_of(cx, head, "__len__")
+        if function is not None:
+            return cx.scalar("bool", f"{lengths.own_length(cx, function, a).code} != 0")
         return cx.literal("bool", "1")
     length = lengths.length(cx, a)
     return cx.literal("bool", "1") if length is None else cx.scalar("bool", f"{length.code} != 0")
@@ -593,7 +597,7 @@ def _contains(cx: Frame, item: Value, container: Value) -> Value | None:
     if head.kind == "obj":
         function = attributes.method_of(cx, head, "__contains__")
         if function is not None:
-            return calls.call_function(cx, function, [container, item])
+            return cx.scalar("bool", truth(cx, calls.call_function(cx, function, [container, item])))
     return sequences.contains(cx, container, item)
 
 

@@ -23,7 +23,7 @@ def _len(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     def one(x: Value) -> Value | None:
         if x.head().kind == "obj":
             function = attributes.method_of(cx, x.head(), "__len__")
-            return None if function is None else calls.call_function(cx, function, [x])
+            return None if function is None else lengths.own_length(cx, function, x)
         return lengths.length(cx, x)
 
     return cx.cases([arguments[0]], one, "len")
@@ -95,7 +95,7 @@ def _int(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
             return cx.scalar("int", operators.payload(x))
         if kind == "obj":
             function = attributes.method_of(cx, x.head(), "__int__")
-            return None if function is None else calls.call_function(cx, function, [x])
+            return None if function is None else calls.call_special(cx, function, [x], "int", "big")
         return None
 
     return cx.cases([arguments[0]], one, "int")
@@ -123,7 +123,7 @@ def _float(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value
             return cx.scalar("float", operators.as_float(cx, x))
         if kind == "obj":
             function = attributes.method_of(cx, x.head(), "__float__")
-            return None if function is None else calls.call_function(cx, function, [x])
+            return None if function is None else calls.call_special(cx, function, [x], "float")
         return None
 
     return cx.cases([arguments[0]], one, "float")
@@ -148,10 +148,11 @@ def _repr(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
 
 @native(format)
 def _format(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    from weft.plain.values import texts
+    from weft.plain.values import formats, texts
 
     exactly(cx, "format", arguments, keywords, 1, 2)
-    return texts.formatted(cx, arguments[0], arguments[1] if len(arguments) > 1 else None, 0)
+    spec = texts.a_text(cx, arguments[1], "format") if len(arguments) > 1 else None
+    return formats.formatted(cx, arguments[0], spec, 0)
 
 
 @native(ord)

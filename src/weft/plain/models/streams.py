@@ -48,6 +48,29 @@ def iterate_backwards(values: Any, size: Any) -> Any:
         at -= 1
 
 
+def indexed(values: Any) -> Any:
+    """An iterator over an object that has items by number, and no other way to give them."""
+    at = 0
+    while True:
+        try:
+            item = values[at]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        at += 1
+
+
+def indexed_backwards(values: Any) -> Any:
+    at = len(values) - 1
+    while at >= 0:
+        try:
+            item = values[at]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        at -= 1
+
+
 def iterate_dict_backwards(values: Any, size: Any) -> Any:
     if len(values) != size:
         leave("a container that has changed since an iterator over it was made")

@@ -21,6 +21,9 @@ Method = Callable[[Frame, Value, list[Any], dict[str, Value]], "Value | None"]
 #: What counts as an index: an int, or a whole number of NumPy.
 WHOLE_SCALARS: Final = frozenset(("int", *(kind for kind in NUMPY_SCALARS if "int" in kind)))
 
+#: Kinds without `__index__`: Python raises TypeError for them.
+_NEVER_WHOLE: Final = frozenset(("none", "str", "bytes", "float", "complex", "tuple", "vtuple", "list", "set", "dict"))
+
 _METHODS: dict[tuple[str, str], Method] = {}
 _HOMES = {
     "list": "lists",
@@ -93,7 +96,7 @@ def given(cx: Frame, what: str, arguments: list[Any], keywords: dict[str, Value]
 
 
 def as_int(cx: Frame, value: Value, what: str) -> Value:
-    """A whole number as an int; other kinds are refused."""
+    """A whole number as an int. What certainly is none raises TypeError; other kinds are refused."""
     if value.kinds() <= {"int", "bool"} and len(value.node) == 1:
         return Value(cx.literal("int", "0").node, value.code)
     if value.kinds() <= WHOLE_SCALARS and len(value.node):
@@ -104,6 +107,6 @@ def as_int(cx: Frame, value: Value, what: str) -> Value:
             return cx.scalar("int", f"({x.code}).u.i")
         return cx.scalar("int", x.code) if x.head().kind in ("int", "bool") else None
 
-    if not value.kinds() & {"bool", "big", *WHOLE_SCALARS} and len(value.node):
+    if not value.kinds() & {"bool", "big", *WHOLE_SCALARS} and not value.kinds() <= _NEVER_WHOLE:
         raise cx.refuse(f"{what} of type {value.node!r}", "use an int")
     return cx.settled(cx.cases([value], one, ("int", what)), "int")

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS
+
+
+def own_length(cx: Frame, function: Any, owner: Value) -> Value:
+    """What an object's own `__len__` gives."""
+    from weft.plain import calls
+
+    found = cx.settled(calls.call_special(cx, function, [owner], "int"), "int")
+    with cx.block(f"if (WP_UNLIKELY({found.code} < 0))"):
+        cx.raises("WP_VALUE_ERROR", "__len__() should return >= 0")
+    return found
 
 
 def length(cx: Frame, owner: Value) -> Value | None:

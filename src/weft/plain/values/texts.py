@@ -3,8 +3,11 @@ rare."""
 
 from __future__ import annotations
 
+import enum
+import types
 from typing import Any
 
+from weft.frontend import reads
 from weft.plain import operators
 from weft.plain.frame import Frame, Value, c_string
 from weft.plain.types import scalar_node
@@ -20,13 +23,15 @@ def binary(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
     if op == "Mult" and y in ("int", "bool"):
         return cx.scalar(x, f"wp_str_repeat({a.code}, {b.code})")
     if op == "Mod" and x == "str":
-        if any(head.kind in ("obj", "generator", "closure", "view") for head in _inside(b)):
-            raise cx.refuse(f"`%` of a string with a value of type {b.node!r}")
-        return by_python(cx, "__mod__", [a, b], "str")
+        from weft.plain.values import formats
+
+        return formats.by_percent(cx, a, b)
+    if op == "Mod":
+        raise cx.refuse("`%` of bytes")
     return None
 
 
-def _inside(value: Value) -> list[Any]:
+def inside(value: Value) -> list[Any]:
     found = list(value.node)
     for head in list(found):
         for part in head.parts:
@@ -65,21 +70,6 @@ def contains(cx: Frame, owner: Value, item: Value) -> Value | None:
     return cx.cases([item], one, "part")
 
 
-def formatted(cx: Frame, held: Value, spec: Value | None, conversion: int) -> Value:
-    """f"{held!c:spec}\""""
-    only = held.node.only()
-    if spec is None and conversion in (0, ord("s")):
-        return as_str(cx, held)
-    if spec is None and conversion == ord("r"):
-        return as_repr(cx, held)
-    if (only is not None and only.kind == "obj") or any(
-        h.kind in ("obj", "generator", "closure") for h in _inside(held)
-    ):
-        raise cx.refuse(f"the format of a value of type {held.node!r}")
-    code = spec.code if spec is not None else "0"
-    return cx.scalar("str", f"wp_format({cx.tagged(held)}, {code}, {conversion}, {cx.line})", check=True)
-
-
 def as_str(cx: Frame, held: Value) -> Value:
     """str(held)"""
     return cx.cases([held], lambda x: _str(cx, x, "__str__"), "str")
@@ -109,21 +99,39 @@ def _str(cx: Frame, held: Value, name: str) -> Value:
                 return made
             function = attributes.method_of(cx, head, method)
             if function is not None:
-                return calls.call_function(cx, function, [held])
+                return calls.call_special(cx, function, [held], "str")
         raise cx.refuse(f"the text of an object of class `{head.key[1].cls.__name__}`, which holds its address")
+    if kind == "const" and isinstance(head.value, enum.Enum):
+        return _member_text(cx, held, name)
     if kind == "const" and type(head.value) is type:
         from weft.plain.expressions import python_value
 
         return python_value(cx, repr(head.value))
     if kind in ("generator", "closure", "method", "const", "view"):
         raise cx.refuse(f"the text of a value of type {head!r}")
-    if any(h.kind in ("obj", "generator", "closure", "const") for h in _inside(held)):
+    if any(h.kind in ("obj", "generator", "closure", "const") for h in inside(held)):
         listed = _container_text(cx, held)
         if listed is not None:
             return listed
         raise cx.refuse(f"the text of a value of type {head!r}, which holds objects")
     function_name = "wp_to_str" if name == "__str__" else "wp_to_repr"
     return cx.scalar("str", f"{function_name}({cx.tagged(held)})")
+
+
+def _member_text(cx: Frame, held: Value, name: str) -> Value:
+    """str() or repr() of a member of an enumeration."""
+    from weft.plain import calls
+    from weft.plain.expressions import python_value
+
+    member = held.head().value
+    function = reads.lookup(type(member), name)
+    if getattr(function, "__module__", "") != "enum":
+        if isinstance(function, types.FunctionType):
+            return calls.call_special(cx, function, [held], "str")
+        raise cx.refuse(f"the text of a member of `{type(member).__name__}`")
+    if name == "__repr__" and not isinstance(member.value, (int, float, str, bytes, tuple, type(None))):
+        raise cx.refuse(f"the text of a member of `{type(member).__name__}`, which holds {member.value!r}")
+    return python_value(cx, str(member) if name == "__str__" else repr(member))
 
 
 def _container_text(cx: Frame, held: Value) -> Value | None:
@@ -150,7 +158,7 @@ def _container_text(cx: Frame, held: Value) -> Value | None:
 # --- methods ----------------------------------------
 
 
-def _text(cx: Frame, value: Value, what: str) -> Value:
+def a_text(cx: Frame, value: Value, what: str) -> Value:
     if "str" not in value.kinds() and len(value.node):
         raise cx.refuse(f"`{what}` with a value of type {value.node!r}", "use a str")
     return cx.cases([value], lambda x: x if x.head().kind == "str" else None, ("text", what))
@@ -178,7 +186,7 @@ def _register_searches() -> None:
             c_name: str = c_name,
         ) -> Value:
             exactly(cx, f"str.{name}", arguments, keywords, 1, 3)
-            part = _text(cx, arguments[0], f"str.{name}")
+            part = a_text(cx, arguments[0], f"str.{name}")
             return cx.scalar("int", f"wp_str_{c_name}({owner.code}, {part.code}, {_bounds(cx, arguments[1:])})")
 
         register("str", name)(search)
@@ -193,7 +201,7 @@ def _register_searches() -> None:
             c_name: str = c_name,
         ) -> Value:
             exactly(cx, f"str.{name}", arguments, keywords, 1, 3)
-            part = _text(cx, arguments[0], f"str.{name}")
+            part = a_text(cx, arguments[0], f"str.{name}")
             at = cx.temporary("i", f"wp_str_{c_name}({owner.code}, {part.code}, {_bounds(cx, arguments[1:])})")
             with cx.block(f"if (WP_UNLIKELY({at} < 0))"):
                 cx.raises("WP_VALUE_ERROR", "substring not found")
@@ -219,7 +227,7 @@ def _register_searches() -> None:
                 if part.head().kind == "tuple":
                     found = cx.declared("b")
                     for place in range(len(part.head().parts)):
-                        item = _text(cx, sequences.tuple_item(cx, part, place), f"str.{name}")
+                        item = a_text(cx, sequences.tuple_item(cx, part, place), f"str.{name}")
                         cx.write(f"{found} = {found} || wp_str_{c_name}({owner.code}, {item.code}, {bounds});")
                     return cx.literal("bool", found)
                 return None
@@ -227,47 +235,6 @@ def _register_searches() -> None:
             return cx.cases([arguments[0]], one, name)
 
         register("str", name)(begins)
-
-
-def _format(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    """str.format: objects come as their text where nothing else is asked of them."""
-    from weft.plain.library import callbacks
-
-    only_texts = owner.text is not None and _asks_for_texts(owner.text)
-
-    def plain(argument: Any) -> Any:
-        return (
-            as_str(cx, argument)
-            if only_texts and isinstance(argument, Value) and _holds_objects(argument)
-            else argument
-        )
-
-    given_ones = []
-    for place, argument in enumerate(arguments):
-        with cx.inside(place):
-            given_ones.append(plain(argument))
-    named = {}
-    for name, argument in keywords.items():
-        with cx.inside(name):
-            named[name] = plain(argument)
-    return callbacks.call(cx, str.format, [owner, *given_ones], named, scalar_node("str"))
-
-
-def _holds_objects(value: Value) -> bool:
-    return any(head.kind == "obj" for head in _inside(value))
-
-
-def _asks_for_texts(text: str) -> bool:
-    """Whether all fields of a format are `{}` or `{name}`: then they are texts, in any order without effect."""
-    import string
-
-    try:
-        fields = list(string.Formatter().parse(text))
-    except ValueError:
-        return False
-    return all(
-        name is None or ((name.isalnum() or not name) and not spec and not form) for _, name, spec, form in fields
-    )
 
 
 def _register_changes() -> None:
@@ -324,7 +291,9 @@ def _register_changes() -> None:
 
         def other(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value], name: str = name) -> Value:
             if name == "format":
-                return _format(cx, owner, arguments, keywords)
+                from weft.plain.values import formats
+
+                return formats.by_fields(cx, owner, arguments, keywords)
             exactly(cx, f"str.{name}", arguments, keywords, 0, 4)
             for argument in arguments:
                 if argument.kinds() - {"int", "str", "bool", "float", "none"}:
@@ -403,7 +372,7 @@ def join(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Valu
         only_texts = sequences.new_list(cx, "texts")
         held = Value(only_texts.node, cx.held("void *", only_texts.code))
         with iteration.loop(cx, iteration.Items(parts)) as item:
-            sequences.append(cx, held, _text(cx, item, "str.join"))
+            sequences.append(cx, held, a_text(cx, item, "str.join"))
         parts = held
     return cx.scalar("str", f"wp_str_join({owner.code}, {parts.code})")
 
@@ -411,7 +380,7 @@ def join(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Valu
 @register("str", "replace")
 def replace(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     exactly(cx, "str.replace", arguments, keywords, 2, 3)
-    old, new = _text(cx, arguments[0], "str.replace"), _text(cx, arguments[1], "str.replace")
+    old, new = a_text(cx, arguments[0], "str.replace"), a_text(cx, arguments[1], "str.replace")
     most = as_int(cx, arguments[2], "count").code if len(arguments) > 2 else "-1"
     return cx.scalar("str", f"wp_str_replace({owner.code}, {old.code}, {new.code}, {most})")
 
@@ -422,7 +391,7 @@ def partition(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str,
     from weft.plain.models import texts as models
 
     exactly(cx, "str.partition", arguments, keywords, 1)
-    return calls.call_function(cx, models.partition, [owner, _text(cx, arguments[0], "str.partition")])
+    return calls.call_function(cx, models.partition, [owner, a_text(cx, arguments[0], "str.partition")])
 
 
 @register("str", "rpartition")
@@ -431,4 +400,4 @@ def rpartition(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str
     from weft.plain.models import texts as models
 
     exactly(cx, "str.rpartition", arguments, keywords, 1)
-    return calls.call_function(cx, models.rpartition, [owner, _text(cx, arguments[0], "str.rpartition")])
+    return calls.call_function(cx, models.rpartition, [owner, a_text(cx, arguments[0], "str.rpartition")])
