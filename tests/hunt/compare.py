@@ -175,6 +175,8 @@ def _same_array(one: np.ndarray, other: np.ndarray, strict: bool) -> bool:
         return False
     if one.dtype.kind == "c":
         return _same_array(one.real, other.real, strict) and _same_array(one.imag, other.imag, strict)
+    if one.dtype.kind in "mM":
+        return bool(np.array_equal(one, other, equal_nan=True))
     if one.dtype.kind != "f":
         return bool(np.array_equal(one, other))
     if np.array_equal(one, other, equal_nan=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tests.hunt import numeric, plain, plain_classes, plain_flow
+from tests.hunt import entries, numeric, plain, plain_classes, plain_flow
 from tests.hunt.case import Case
 from tests.hunt.expressions import array_literal, expression, literal
 from tests.hunt.statements import body, statement
@@ -24,6 +24,7 @@ TASTES: dict[str, dict[str, float]] = {
     "exceptions": {"arrays": 6, "exceptions": 25},
     "functions": {"arrays": 4, "closures": 15, "helpers": 1},
     "numeric": {},
+    "entries": {},
 }
 _SHARE = {
     "containers": 5,
@@ -35,6 +36,7 @@ _SHARE = {
     "exceptions": 3,
     "functions": 4,
     "numeric": 10,
+    "entries": 14,
 }
 
 
@@ -45,6 +47,8 @@ def generate(seed: int, attempt: int = 0, is_plain: bool = False) -> Case:
     taste = random.Random(seed).choices(list(_SHARE), list(_SHARE.values()))[0]
     if taste == "numeric":
         return numeric.generate(seed, attempt)
+    if taste == "entries":
+        return entries.generate(seed, attempt)
     chooser = random.Random(f"hunt {seed} {attempt}")
     w = Writer(chooser, taste=dict(TASTES[taste]))
     if w.taste.get("objects") or w.chance(10):

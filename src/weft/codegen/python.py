@@ -31,6 +31,7 @@ from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, 
 from weft.ir.index import canonical
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
+    MALFORMED,
     Alloc,
     Argument,
     ArgumentOut,
@@ -500,7 +501,8 @@ class _Writer:
         return node if form is not None and self.to.facts.prove(form) else py.call("max", node, py.number(0))
 
     def check(self, check: Check) -> None:
-        if hands_over(check) and (self.puts_back or not restored(self.program)):
+        repeatable = self.puts_back and not lasting_writes(self.program) and check.exception != MALFORMED
+        if repeatable or (hands_over(check) and (self.puts_back or not restored(self.program))):
             # Nothing has happened yet, or it is put back: Python can repeat the call.
             check = replace(check, exception="GuardFailed", values=())
         condition: Piece | None = None

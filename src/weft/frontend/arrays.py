@@ -35,7 +35,7 @@ from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer, Role
-from weft.ir.types import BOOL, FLOAT, I64, INT, DType, ScalarType, can_cast, promote
+from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, can_cast, promote
 
 #: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
 Plan = Callable[[Array], tuple[Array, int]]
@@ -154,7 +154,9 @@ def as_array(value: Value, emitter: Emitter) -> Array:
     if isinstance(value, Array):
         return value
     if isinstance(value, Scalar):
-        return Array((), value.type, lambda _: value.expr)
+        if emitter.settle is not None:
+            emitter.settle([value.expr], lambda kinds: kinds[0].dtype)
+        return _of_number(value)
     if isinstance(value, Flat):
         return value.array
     if isinstance(value, Mask):
@@ -168,6 +170,10 @@ def as_array(value: Value, emitter: Emitter) -> Array:
     if isinstance(value, Stack):
         return copied(value.array)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+
+
+def _of_number(value: Scalar) -> Array:
+    return Array((), value.type, lambda _: value.expr)
 
 
 def hold_items(shape: tuple[Expr, ...], emitter: Emitter) -> None:
@@ -248,19 +254,23 @@ def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], 
 
 def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, emitter: Emitter) -> Expr:
     """One extent of two.  Where one of `stretched` is known only at run time and found to be 1 there, NumPy stretches
-    the array: then Python begins again, or, if it cannot, elements are found by a test each."""
+    the array: then Python begins again, or, if it cannot, elements are found by a test each.
+
+    A message that lacks the shapes is not NumPy's: where it would be seen, Python raises.
+    """
+    exception = "ValueError" if "{" in message else "RuntimeError"
     left, right = emitter.resolve(left), emitter.resolve(right)
     guarded = emitter.known_at_entry(left) and emitter.known_at_entry(right)
     if guarded or ix.difference(left, right) is not None:
-        return emitter.same_size(left, right, "ValueError", message)
+        return emitter.same_size(left, right, exception, message)
     late = [extent for extent in map(emitter.resolve, stretched) if not emitter.never_one(extent)]
     if not late:
-        return emitter.same_size(left, right, "ValueError", message)
+        return emitter.same_size(left, right, exception, message)
     equal: Expr = Op("eq", (left, right), BOOL)
     fits = equal
     for extent in late:
         fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
-    emitter.check(fits, "ValueError", message, (left, right))
+    emitter.check(fits, exception, message, (left, right))
     if not emitter.decisions.unrepeatable:
         emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
         return left
@@ -324,7 +334,7 @@ def elementwise(
         return masks.elementwise(operands, lambda plain: elementwise(plain, combine, emitter, cost), emitter)
     if all(isinstance(operand, Scalar) for operand in operands):
         return Scalar(combine(tuple(operand.expr for operand in operands if isinstance(operand, Scalar))))
-    arrays = [as_array(operand, emitter) for operand in operands]
+    arrays = settled(operands, combine, emitter)
     shape = broadcast_shapes([array.shape for array in arrays], emitter)
     parts = [broadcast_to(array, shape, emitter) for array in arrays]
     # The type is that of one element; its index does not matter.
@@ -338,6 +348,31 @@ def elementwise(
         return last[0][1]
 
     return Array(shape, probe.type.strong, element, cost=total, turned=any(array.turned for array in arrays))
+
+
+def settled(
+    operands: Sequence[Value], combine: Callable[[tuple[Expr, ...]], Expr], emitter: Emitter
+) -> list[Array]:
+    """The operands as arrays. For numbers among them that may be of two types the result has the same type with
+    either, or this build ends."""
+    arrays = [_of_number(each) if isinstance(each, Scalar) else as_array(each, emitter) for each in operands]
+    numbers = [each.expr for each in operands if isinstance(each, Scalar)]
+
+    def result(kinds: Sequence[ScalarType]) -> object:
+        left = iter([BOOL if of == PYBOOL else of for of in kinds])  # what a ufunc makes of a bool
+        parts = [
+            arith.cast(integer(2), next(left)) if isinstance(each, Scalar) else array.element((ZERO,) * array.rank)
+            for each, array in zip(operands, arrays)
+        ]
+        try:
+            with emitter.capture():
+                return combine(tuple(parts)).type.dtype
+        except Unsupported as problem:
+            return problem.reason
+
+    if emitter.settle is not None:
+        emitter.settle(numbers, result)
+    return arrays
 
 
 def of_operator(value: Value) -> Value:

@@ -64,7 +64,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.loading import check_loaded, rows_list
 from weft.frontend.loops import Loops
 from weft.frontend.missing import Missing
-from weft.frontend.mixed import MixedNumbers
+from weft.frontend.mixed import MixedNumbers, settle
 from weft.frontend.models.given import model_of
 from weft.frontend.nested import Nested, learn
 from weft.frontend.numbered import with_strings
@@ -209,6 +209,7 @@ class Builder(
         self.widened = {}
         self.emitter.literal = lambda value: self.array_of(value, None)
         self.emitter.stacked = self.stacked
+        self.emitter.settle = lambda value, result: settle(self, value, result)
         self.undecided = set()
         self.rounding = set()
         self.decided = set()

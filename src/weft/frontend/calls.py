@@ -38,6 +38,7 @@ from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.lists import all_there
 from weft.frontend.liveness import Liveness
+from weft.frontend.mixed import settle
 from weft.frontend.nested import index_at_run_time
 from weft.frontend.recursion import invoke, invoke_closure, invoke_itself, is_recursive, key_of, typed_later
 from weft.frontend.returns import RESULT, single_exit
@@ -391,6 +392,7 @@ class Calls(Building):
             of = leaves[0][1].type.strong
             for _, leaf in leaves[1:]:
                 of = promote(of, leaf.type.strong)
+            settle(self, [leaf.expr for _, leaf in leaves], lambda kinds: functools.reduce(promote, kinds).dtype)
         buffer = emitter.allocate("array", of, tuple(integer(extent) for extent in shape))
         for position, leaf in leaves:
             at = tuple(integer(k) for k in position)

@@ -12,7 +12,7 @@ import ast
 import copy
 import dataclasses
 import keyword
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
@@ -255,6 +255,8 @@ class Emitter:
         self.flags: set[str] = set()  # and the scalars that tell whether they still are it
         self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
         self.stacked: Callable[[Records], Array] | None = None  # how a list of arrays becomes one: the builder tells
+        #: Sees to it that a result is of one type, whichever types numbers among its operands have: the builder tells.
+        self.settle: Callable[[Sequence[Expr], Callable[[Sequence[ScalarType]], object]], None] | None = None
         self.sound = False  # inside of a library function whose indices are in range by construction
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)

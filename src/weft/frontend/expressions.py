@@ -28,7 +28,15 @@ from weft.frontend.growing import Cells
 from weft.frontend.keyed import keyed_item
 from weft.frontend.lists import changes_list, filled_records, joined_lists, repeated_list
 from weft.frontend.missing import may_be_unset, name_value
-from weft.frontend.mixed import from_either, is_python, may_be_python, note_computed, python_kind, refuse_two_results
+from weft.frontend.mixed import (
+    from_either,
+    is_python,
+    may_be_python,
+    note_computed,
+    python_kind,
+    refuse_two_results,
+    settle,
+)
 from weft.frontend.nested import share_rows
 from weft.frontend.sorted_lists import refuse_sorted_now
 from weft.frontend.strings import is_text, kept_text, text_iteration, text_operator, text_part
@@ -60,7 +68,7 @@ from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, integer
 from weft.ir.program import Node
-from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, type_of_value
+from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, promote, type_of_value
 from weft.parallel import map as parallel_map
 
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
@@ -547,6 +555,7 @@ def filled_list(builder: Building, item: Scalar, length: Expr) -> Array:
     if not item.type.weak:
         raise builder.unsupported(None, "a list of NumPy scalars")
     value = item.expr
+    settle(builder, [value], lambda kinds: kinds[0].dtype)
     made = Array((expr,), item.type, lambda _: value, is_list=True)
     return arrays.materialise(made, builder.emitter, "list")
 
@@ -579,6 +588,8 @@ def scalar_binary(builder: Building, op: str, left: Scalar, right: Scalar) -> Sc
         if not emitter.assure(b, "ValueError", "negative shift count"):
             emitter.check(Op("ge", (b, ZERO), BOOL), "ValueError", "negative shift count")
     elif weak and op == "pow":
+        if not arith.never_negative(b):  # whether integers give one depends on the sign
+            settle(builder, [a, b], lambda kinds: promote(*kinds).dtype)
         return _python_power(builder, a, b)
     elif not weak:
         for mine, other in ((a, b), (b, a)):

@@ -5,7 +5,8 @@ of that in operators.  In: expressions in the wider type; out: the sides, each o
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from weft.errors import Unsupported
@@ -19,7 +20,7 @@ from weft.ir import walk
 from weft.ir.expr import Const, Expr, Op, Read, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Buffer, If
-from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, promote
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, promote
 from weft.records import dataclass
 
 #: Operators that give Python's numbers for Python's, and NumPy's if one operand is NumPy's.
@@ -63,7 +64,7 @@ class MixedNumbers(Building):
     def lost(self, expr: Expr) -> str | None:
         """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
         if isinstance(expr, Read):
-            return expr.buffer if expr.buffer in self.widened else None
+            return expr.buffer if expr.buffer in self.widened and id(expr) not in self.decided else None
         return self.unsettled.get(id(expr))
 
     def _all_may_be_python(self, expr: Expr) -> bool:
@@ -133,9 +134,11 @@ def note_choice(builder: Building, chosen: Expr, test: Expr, then: Expr, orelse:
 
 def note_computed(builder: Building, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
     """Remember that what was computed from a choice between types is one too; gives back the result."""
-    if not isinstance(result, Op):
-        return result
     lost = [name for name in map(builder.lost, operands) if name is not None]
+    if not isinstance(result, Op):
+        if isinstance(result, Const) or not (lost or any(id(operand) in builder.mixed_exprs for operand in operands)):
+            return result
+        result = replace(result)  # read from where it was computed: a read of its own, of which more is known
     for place, operand in enumerate(operands):
         choice = builder.mixed_exprs.get(id(operand))
         if choice is None:
@@ -152,11 +155,13 @@ def note_computed(builder: Building, result: Expr, operands: list[Expr], compute
         ):
             note_mixed(builder, result, Mixed(choice.test, *sides))
         return result
-    # Where it was lost of what type a number is, that is most likely one of Python's integers.
-    likely = [arith.cast(operand, INT) if builder.lost(operand) else operand for operand in operands]
-    if lost and not benign(builder, compute(likely).type, result.type):
-        builder.unsettled[id(result)] = lost[0]
-        builder._keep.append(result)
+    # Where it was lost of what type a number is, that is most likely one of Python's integers, or a bool.
+    for likely in (INT, PYBOOL) if lost else ():
+        way = [arith.cast(operand, likely) if builder.lost(operand) else operand for operand in operands]
+        if not benign(builder, compute(way).type, result.type):
+            builder.unsettled[id(result)] = lost[0]
+            builder._keep.append(result)
+            break
     return result
 
 
@@ -217,6 +222,16 @@ def read_as(builder: Building, slot: Slot, of: ScalarType) -> Expr:
         builder.decided.add(id(held))
         builder._keep.append(held)
     return arith.cast(held, of)
+
+
+def certain(builder: Building, value: Expr) -> Expr:
+    """A number of which it is sure that it has its own type, as int(x) and float(x) give it."""
+    if id(value) not in builder.mixed_exprs and builder.lost(value) is None:
+        return value
+    own = replace(value)
+    builder.decided.add(id(own))
+    builder._keep.append(own)
+    return own
 
 
 def show(builder: Building, value: Expr) -> None:
@@ -284,6 +299,22 @@ def refuse_two_results(builder: Building, left: Value, right: Value, node: ast.A
         if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
             reason = "an operand that is either Python's or NumPy's number beside one of less precision"
             raise builder.unsupported(node, reason, "use int() or float()", left=left, right=right)
+
+
+def settle(builder: Building, values: Sequence[Expr], result: Callable[[Sequence[ScalarType]], object]) -> None:
+    """Refuse numbers of two types as operands beside arrays if the types of the results differ: an array has one.
+    What was lost of its type is most likely one of Python's integers; if that matters, the next build has it told."""
+    if not any(id(part) in builder.mixed_exprs or builder.lost(part) is not None for part in values):
+        return
+    likely = [{part.type for part in _kinds(builder, value)} for value in values]
+    for kinds, value in zip(likely, values):
+        if any(builder.lost(part) is not None for part in _kinds(builder, value)):
+            kinds |= {value.type, INT, PYBOOL}
+    if len({result(way) for way in itertools.product(*likely)}) == 1:
+        return
+    if len({result(way) for way in itertools.product(*(kinds_of(builder, value) for value in values))}) > 1:
+        reason = "a number of one of two types beside an array: the type of the result depends on which it is"
+        raise Unsupported(builder.emitter.span, reason, "use int() or float()")
 
 
 def keep_in_range(builder: Building, value: Scalar, base: Array) -> None:

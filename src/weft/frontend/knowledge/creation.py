@@ -209,6 +209,9 @@ def _arange(call: Bound) -> Value:
     else:
         start, stop = first, scalar_argument(call, call.need("stop"))
     step = Const(1, INT) if call.get("step") is None else scalar_argument(call, call.need("step"))
+    if emitter.settle is not None and call.get("dtype") is None:
+        given = (stop, step) if call.get("stop") is None else (start, stop, step)
+        emitter.settle(given, lambda kinds: any(of.dtype.is_inexact for of in kinds))
     # Whatever integers and floats it is given, NumPy counts in int64 or float64.
     kind = promote(promote(promote(start.type.strong, stop.type.strong), step.type.strong), I64)
     if kind.dtype.is_complex:

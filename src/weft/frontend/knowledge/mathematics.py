@@ -175,7 +175,7 @@ def _register_rounding(name: str, op: str) -> None:
     def build(call: Bound) -> Value:
         expr = number(call, "x")
         if expr.type.dtype.kind in "biu":
-            return Scalar(as_int(expr))
+            return Scalar(as_int(call, expr))
         if expr.type.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a complex number")
         if name == "trunc" and not hasattr(expr.type.dtype.numpy.type, "__trunc__"):
@@ -246,7 +246,7 @@ def _integers(call: Bound) -> list[Expr]:
     for value in call.rest:
         if not isinstance(value, Scalar) or value.type.dtype.kind not in "biu":
             raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of what is not an integer")
-        values.append(as_int(value.expr))
+        values.append(as_int(call, value.expr))
     return values
 
 
@@ -316,7 +316,7 @@ def _isqrt(call: Bound) -> Value:
     expr = number(call, "n")
     if expr.type.dtype.kind not in "bi":
         raise Unsupported(emitter.span, "TypeError: math.isqrt() of something that is not an integer")
-    n = emitter.snapshot(as_int(expr), "n")
+    n = emitter.snapshot(as_int(call, expr), "n")
     if not emitter.assure(n, "ValueError", "isqrt() argument must be nonnegative"):
         emitter.check(Op("ge", (n, Const(0, INT)), BOOL), "ValueError", "isqrt() argument must be nonnegative")
     number_of = arith.cast(n, I64)

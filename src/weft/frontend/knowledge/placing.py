@@ -4,6 +4,8 @@ indices and back.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from weft.errors import Unsupported
@@ -162,14 +164,10 @@ def _select(call: Bound) -> Value:
             raise Unsupported(emitter.span, "np.select of something that is not an array or a number")
     if any(test.type.dtype is not DType.BOOL for test in tests if isinstance(test, (Array, Scalar))):
         raise Unsupported(emitter.span, "TypeError: invalid entry in condlist: should be boolean ndarray")
-    of = values[0].type  # type: ignore[union-attr]
-    for value in values[1:]:
-        assert isinstance(value, (Array, Scalar))
-        of = promote(of, value.type)
-    of = of.strong
     count = len(tests)
 
     def combine(parts: tuple[Expr, ...]) -> Expr:
+        of = functools.reduce(promote, [part.type for part in parts[count:]]).strong
         result = arith.cast(parts[-1], of)
         for test, value in zip(reversed(parts[:count]), reversed(parts[count:-1])):
             result = Op("select", (arith.condition(test), arith.cast(value, of), result), of)

@@ -25,7 +25,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import mostly
 from weft.frontend.knowledge.creation import extent_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.mixed import note_choice, note_computed
+from weft.frontend.mixed import certain, note_choice, note_computed
 from weft.frontend.ragged import length
 from weft.frontend.strings import is_text
 from weft.frontend.values import (
@@ -108,7 +108,7 @@ def range_of(call: Bound) -> Range:
         expr = number(call, name)
         if not expr.type.dtype.is_integer and expr.type != PYBOOL:
             raise Unsupported(call.builder.emitter.span, f"TypeError: range() of {expr.type}")
-        return ix.canonical(as_int(expr))
+        return ix.canonical(as_int(call, expr))
 
     if "b" not in call.given:
         return Range(ZERO, whole("a"), ONE)
@@ -135,8 +135,8 @@ def _slice(call: Bound) -> Value:
     return Slice(part("a"), part("b"), part("c"))
 
 
-def as_int(expr: Expr) -> Expr:
-    return arith.cast(expr, INT)
+def as_int(call: Bound, expr: Expr) -> Expr:
+    return certain(call.builder, arith.cast(expr, INT))
 
 
 @native(enumerate, parameters="iterable start")
@@ -443,7 +443,7 @@ def _round(call: Bound) -> Value:
         return _round_to(call, number(call, "number"), digits)
     expr = number(call, "number")
     if expr.type.dtype.kind in "biu":
-        return Scalar(as_int(expr))
+        return Scalar(as_int(call, expr))
     return Scalar(checked_int(call, Op("rint", (expr,), expr.type), "round"))
 
 
@@ -457,10 +457,10 @@ def _round_to(call: Bound, expr: Expr, digits: int) -> Value:
     emitter = call.builder.emitter
     if expr.type.dtype.kind in "bi":
         if digits >= 0:
-            return Scalar(as_int(expr))
+            return Scalar(as_int(call, expr))
         if digits < -18:
             raise Unsupported(emitter.span, "round() to so few digits")
-        whole = Scalar(as_int(expr))
+        whole = Scalar(as_int(call, expr))
         return call.builder.expand(_round_to_tens, {"value": whole, "unit": Scalar(Const(10**-digits, INT))})
     if not expr.type.dtype.is_float or not 0 <= digits <= 22:
         raise Unsupported(emitter.span, f"round() of {expr.type} to {digits} digits", "use np.round")
@@ -524,7 +524,7 @@ def _int(call: Bound) -> Value:
     if expr.type.dtype.kind in "biu":
         if expr.type.dtype is DType.U64:
             raise Unsupported(call.builder.emitter.span, "int() of uint64")
-        return Scalar(as_int(expr))
+        return Scalar(as_int(call, expr))
     if expr.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "TypeError: int() of a complex number")
     return Scalar(checked_int(call, Op("trunc", (expr,), expr.type), "int"))
@@ -555,7 +555,7 @@ def _float(call: Bound) -> Value:
     expr = number(call, "x")
     if expr.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "TypeError: float() of a complex number")
-    return Scalar(arith.cast(expr, FLOAT))
+    return Scalar(certain(call.builder, arith.cast(expr, FLOAT)))
 
 
 @native(complex, parameters="real imag")
@@ -608,9 +608,9 @@ def _power_modulo(call: Bound) -> Value:
     given = {name: number(call, name) for name in ("base", "exp", "mod")}
     if any(expr.type.dtype.kind not in "bi" or not expr.type.weak for expr in given.values()):
         raise Unsupported(emitter.span, "pow() with three arguments that are not Python integers")
-    if not emitter.assure(as_int(given["exp"]), "RuntimeError"):
+    if not emitter.assure(as_int(call, given["exp"]), "RuntimeError"):
         emitter.check(Op("ge", (given["exp"], ZERO), BOOL), "RuntimeError", "a negative exponent of pow()")
-    return call.builder.expand(_modular, {name: Scalar(as_int(expr)) for name, expr in given.items()})
+    return call.builder.expand(_modular, {name: Scalar(as_int(call, expr)) for name, expr in given.items()})
 
 
 def _modular(base: Any, exp: Any, mod: Any) -> Any:

@@ -275,6 +275,8 @@ def elements(call: Bound, operands: Sequence[Value], how: str | Meaning) -> Valu
             arrays.weak_int(value.expr, other.type, emitter)
     meaning = operation(how) if isinstance(how, str) else how
     span = emitter.span
+    if all(isinstance(value, Scalar) for value in values):
+        arrays.settled(values, lambda parts: meaning.combine(parts, span), emitter)
     if how == "pow" or how is MEANINGS[np.power]:
         values = arrays.powers(values, emitter)
         return strong(arrays.power(values, lambda parts: meaning.combine(parts, span), emitter, meaning.cost))
