@@ -1,6 +1,6 @@
-"""One call of one function of the knowledge base, over the whole width of its operands: every element type, extremes and
-special values, ranks 0 to 4, empty and broadcast shapes, every order in memory, overlaps, arrays to be read only, what
-weft refuses (objects, records, masked arrays, subclasses), and an `out` that fits, or does not, or overlaps.
+"""One call of one function of the knowledge base, over the whole width of its operands: every element type, extremes
+and special values, ranks 0 to 4, empty and broadcast shapes, every order in memory, overlaps, arrays to be read only,
+what weft refuses (objects, records, masked arrays, subclasses), and an `out` that fits, or does not, or overlaps.
 
     def f(a, b, o):
         r = np.add(a, b[::-1], out=o, where=a > 0)

@@ -247,7 +247,7 @@ def broadcast_shapes(shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> tu
 def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> Expr:
     """One extent of two that must agree.  Sizes known only at run time may be 1 there, which NumPy would stretch."""
     message = MISMATCH
-    if all(len(shape) == 1 for shape in shapes) and len(shapes) == 2:
+    if all(len(shape) == 1 for shape in shapes) and len(shapes) == 2 and not emitter.delivers:
         message += " ({0},) ({1},) "
     return _agreeing(left, right, (left, right), message, emitter)
 

@@ -257,6 +257,7 @@ class Emitter:
         self.stacked: Callable[[Records], Array] | None = None  # how a list of arrays becomes one: the builder tells
         #: Sees to it that a result is of one type, whichever types numbers among its operands have: the builder tells.
         self.settle: Callable[[Sequence[Expr], Callable[[Sequence[ScalarType]], object]], None] | None = None
+        self.delivers = False  # what is computed goes to an `out`, whose shape NumPy's messages tell as well
         self.sound = False  # inside of a library function whose indices are in range by construction
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)

@@ -264,9 +264,12 @@ def histogram2d(
     x, y = np.asarray(x), np.asarray(y)
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
+    if weights is not None and len(weights) != len(x):
+        raise ValueError("The weights and list don't have the same length.")
     both_bins = bins if isinstance(bins, (list, tuple)) else (bins, bins)
     ranges = (None, None) if range is None else range
-    rows, columns = _outer_bins(x, both_bins[0], ranges[0]), _outer_bins(y, both_bins[1], ranges[1])
+    of = np.promote_types(x.dtype, y.dtype)  # both are columns of one array
+    rows, columns = _outer_bins(x, both_bins[0], ranges[0], of), _outer_bins(y, both_bins[1], ranges[1], of)
     n, m = len(rows) - 1, len(columns) - 1
     counts = np.zeros((n, m))
     for k in builtins.range(len(x)):
@@ -280,7 +283,7 @@ def histogram2d(
     return counts, rows, columns
 
 
-def _outer_bins(values: Any, bins: Any, range: Any) -> Any:
+def _outer_bins(values: Any, bins: Any, range: Any, of: Any) -> Any:
     """The edges of the bins of one variable, given or at equal distances."""
     if not isinstance(bins, (int, np.integer)):
         return np.asarray(bins)
@@ -293,4 +296,6 @@ def _outer_bins(values: Any, bins: Any, range: Any) -> Any:
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError("the range of np.histogram2d is not finite")
     half = 0.5 if low == high else 0.0
+    if range is None and of == np.float32:
+        return np.linspace(np.float32(low) - np.float32(half), np.float32(high) + np.float32(half), bins + 1)
     return np.linspace(low - half, high + half, bins + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,15 @@ def _where(call: Bound) -> Value:
 def _clip_function(call: Bound) -> Value:
     if len({"a_min", "a_max"} & set(call.given)) == 1:
         raise Unsupported(call.builder.emitter.span, "TypeError: clip() without one of its bounds", "pass None for it")
-    return _clip(call)
+    if "a_min" in call.given and {"min", "max"} & set(call.given):
+        raise Unsupported(call.builder.emitter.span, "ValueError: np.clip() with bounds given twice")
+    bounds = {"a_min": "min", "a_max": "max"}
+    return _clip(replace(call, given={bounds.get(name, name): value for name, value in call.given.items()}))
 
 
-@native(parameters="a a_min a_max out min max", method="clip", kinds="iuf")
+@native(parameters="a min max out", method="clip", kinds="iuf")
 def _clip(call: Bound) -> Value:
-    low, high = (call.get(name) or call.get(name[2:]) for name in ("a_min", "a_max"))
+    low, high = call.get("min"), call.get("max")
     result = as_plain(call.need("a"))
     if isinstance(result, (Array, Scalar)) and result.type.dtype is DType.BOOL:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of booleans")

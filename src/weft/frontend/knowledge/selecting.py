@@ -230,17 +230,20 @@ def _put(call: Bound) -> Value:
     size = emitter.snapshot(arrays.count(array.shape), "size")
     room = Op("or", (Op("gt", (size, ZERO), BOOL), Op("eq", (index.shape[0], ZERO), BOOL)), BOOL)
     emitter.check(room, "IndexError", "cannot replace elements of an empty array")
-    index = _within(index, size, _mode(call))
+    mode = _mode(call)
+    if mode == "raise":
+        # What was put before an index that is out of bounds stays, unless NumPy works on a copy.
+        dims, at = emitter.domain(index.shape)
+        position = indexing.wrap(arith.cast(index.element(at), INT), size)
+        inside = arith.conjunction(Op("ge", (position, ZERO), BOOL), Op("lt", (position, size), BOOL))
+        emitter.rarely_fails(inside, "an index out of bounds in np.put", dims)
+    index = _within(index, size, mode)
     some = Op("gt", (values.shape[0], ZERO), BOOL)
     trips = emitter.snapshot(Op("select", (some, index.shape[0], ZERO), INT), "trips")
     single = arrays.is_one(values.shape[0])
     with loop(emitter, ZERO, trips, "k") as k:
         raw = emitter.snapshot(arith.cast(index.element((k,)), INT), "index")
-        position = indexing.wrap(raw, size)
-        inside = arith.conjunction(Op("ge", (position, ZERO), BOOL), Op("lt", (position, size), BOOL))
-        # What was put before an index that is out of bounds stays.
-        emitter.check(inside, "IndexError", "index {0} is out of bounds for axis 0 with size {1}", (raw, size))
-        place = arrays.unravelled(position, array.shape)
+        place = arrays.unravelled(indexing.wrap(raw, size), array.shape)
         source = values.element((ZERO if single else Op("mod", (k, values.shape[0]), INT),))
         emitter.assign((), view.buffer, view.index(place), arrays.storable(source, array.type, emitter))
     emitter.mutations += 1

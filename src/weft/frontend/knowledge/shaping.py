@@ -98,6 +98,8 @@ def _expand_dims(call: Bound) -> Value:
     if not all(isinstance(axis, int) for axis in wanted):
         raise Unsupported(emitter.span, f"np.expand_dims along the axis {given!r}")
     axes = arrays.normalise_axes(wanted, array.rank + len(wanted), emitter)
+    if not array.rank and not axes:
+        raise Unsupported(emitter.span, "np.expand_dims of a number along no axis")
     own = iter(array.shape)
     shape = tuple(ONE if axis in axes else next(own) for axis in range(array.rank + len(axes)))
     return arrays.remap(array, shape, lambda at: tuple(i for axis, i in enumerate(at) if axis not in axes))

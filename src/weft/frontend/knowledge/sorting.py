@@ -332,6 +332,8 @@ def _unique(call: Bound) -> Value:
     results: list[Value] = [masks.compacted(Mask(ordered, fresh), emitter, "unique")]
     if wanted["index"] and order is not None:
         results.append(masks.compacted(Mask(order, fresh), emitter, "index"))
+    if wanted["inverse"] and not array.rank:
+        raise Unsupported(emitter.span, "np.unique of a number with return_inverse")
     if wanted["inverse"] and order is not None:
         results.append(_inverse(array, order, fresh, emitter))
     if wanted["counts"]:
@@ -354,7 +356,7 @@ def _first_of_equals(ordered: Array) -> Array:
 
 def _inverse(array: Array, order: Array, fresh: Array, emitter: Emitter) -> Array:
     """For each element of the array the position of its value among the unique ones."""
-    shape = array.shape or (ONE,)
+    shape = array.shape
     buffer = emitter.allocate("inverse", I64, shape)
     rank = counter(emitter, "rank", integer(-1))
     with loop(emitter, ZERO, order.shape[0], "k") as k:

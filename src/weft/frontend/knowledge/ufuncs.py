@@ -400,10 +400,12 @@ def dtype_of(call: Bound, name: str = "dtype") -> ScalarType | None:
     return ScalarType(dtype)
 
 
-def converted(value: Value, of: ScalarType, call: Bound) -> Value:
-    """An operand in the type the ufunc is asked to compute in."""
+def converted(value: Value, of: ScalarType, call: Bound, alone: bool = False) -> Value:
+    """An operand in the type the ufunc is asked to compute in; `alone`: the only one, of which NumPy makes an array."""
     emitter = call.builder.emitter
     value = as_plain(masks.settled(value, emitter))
+    if alone:
+        value = strong(value)
     if not isinstance(value, (Array, Scalar)) or not can_cast(value.type, of.dtype, casting_rule(call)):
         raise Unsupported(emitter.span, f"dtype= of {call.name}() to which NumPy does not cast its operands")
     if value.type.dtype.is_complex and not of.dtype.is_complex:
@@ -418,6 +420,8 @@ _OPTIONS = "out where casting dtype"
 
 def _register(ufunc: np.ufunc, meaning: Meaning) -> None:
     names = ("x1", "x2") if ufunc.nin == 2 else ("x",)
+    # Where all loops give one type, `dtype` chooses none of them.
+    settled = len({signature[-1] for signature in ufunc.types if "O" not in signature}) == 1
 
     @native(ufunc, parameters=" ".join((*names, _OPTIONS)), masks=True)
     def build(call: Bound) -> Value:
@@ -428,9 +432,11 @@ def _register(ufunc: np.ufunc, meaning: Meaning) -> None:
             operands = [masks.settled(value, emitter) for value in operands]
             if out is None:
                 raise Unsupported(emitter.span, f"where= of {call.name}() without out=: elements are left unset")
-        if of is not None:
-            operands = [converted(value, of, call) for value in operands]
+        if of is not None and not settled:
+            operands = [converted(value, of, call, len(names) == 1) for value in operands]
+        emitter.delivers, before = out is not None, emitter.delivers
         result = elements(call, operands, meaning)
+        emitter.delivers = before
         if of is not None and (not isinstance(result, (Array, Scalar)) or result.type.dtype is not of.dtype):
             raise Unsupported(emitter.span, f"dtype= of {call.name}(), which has no such form")
         return result if out is None else _write(call, result, out, mask)

@@ -1,0 +1,44 @@
+"""What the hunt found in single calls of the knowledge base: odd arguments, arrays changed half-way, messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hunt.case import Case
+from tests.hunt.modes import Mode, expected_of, judge
+
+KINDS = tuple(f"np.arange(4, dtype='{of}')" for of in ("i8", "f4", "u1"))
+ARRAY, HALVES = "np.arange(45)", "np.arange(45)[::2]"
+CASES = {
+    "np.power(a[1:], -1)": ("np.zeros(0, bool)", "np.zeros(1, bool)"),
+    "np.put(a, [1, 99, 2], 5)": (ARRAY, HALVES),
+    "a.put(a, 2)": ("np.array([3, 1, 7, 0])", "np.array([3, 1, 2, 0])"),
+    "np.put(a, np.array([1, 2]), [5, 6])": (ARRAY, HALVES),
+    "np.unique(a, return_inverse=True)": ("True", "np.array(3)", "np.array([3, 2, 3])"),
+    "np.clip(a, 1, 2, min=3)": (ARRAY,),
+    "a.clip(a_min=2)": (ARRAY,),
+    "np.clip(a, min=3), np.clip(a, 1, None), a.clip(0, 2), a.clip(max=2), np.clip(a, a_min=1, a_max=2)": (ARRAY,),
+    "np.expand_dims(a, ())": ("3.0", "np.array(3.0)", "np.array([3.0])"),
+    "np.histogram2d(a, a, weights=a[1:])": ("np.arange(4.0)",),
+    "np.histogram2d(a, np.arange(4, dtype='f4') / 3)": KINDS,
+    "np.histogram2d(a, a, range=((0, 3), (0, 2)))": ("np.arange(4, dtype='f4')",),
+    "np.bitwise_count(a - 1, dtype=np.uint8)": ("np.arange(4, dtype='u4')",),
+    "np.conjugate(a, dtype=np.uint8)": ("1", "True", "np.uint8(3)"),
+    "np.add(a, 2, dtype=np.uint8)": ("1", "True", "np.uint8(3)"),
+    "np.less(a, 1.5, dtype=bool), np.isnan(a, dtype=bool, casting='unsafe')": ("np.arange(4.0)",),
+    "np.allclose(a[a > 0], np.ones((2, 1, 3)))": ("np.array([0, -1])", "np.array([0, 1])", "np.array([2, 1])"),
+    "np.not_equal(a[a > 0], np.ones((1, 1)), out=np.zeros((2, 2), bool))": ("np.array([3, 2, 1])",),
+    "np.vstack((a[a > 0], a[a > 1]))": ("np.array([3, 2])", "np.array([3, 1])"),
+    "np.multiply(a, a[a > 0], out=a)": ("np.array([3, 2, 0])", "np.array([3, 2, 1])"),
+    "np.absolute(a[a > 0], out=a)": ("np.array([3, 2, 0])", "np.array([3, 2, 1])"),
+}
+
+
+@pytest.mark.parametrize("backend", ["python", "c"])
+@pytest.mark.parametrize("call", CASES)
+def test_the_answer_is_numpys(call: str, backend: str) -> None:
+    calls = [f"return ({argument},)" for argument in CASES[call]]
+    for given in (*([each] for each in calls), calls):
+        case = Case(f"def f(a):\n    return {call}\n", tuple(given))
+        verdict = judge(case, Mode(backend, level="-O0"), expected_of(case)[0])
+        assert not verdict.kind, f"{verdict.kind}: {verdict.text}"
