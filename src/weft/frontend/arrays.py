@@ -258,19 +258,19 @@ def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, 
 
     A message that lacks the shapes is not NumPy's: where it would be seen, Python raises.
     """
-    exception = "ValueError" if "{" in message else "RuntimeError"
+    whole = "{" in message
     left, right = emitter.resolve(left), emitter.resolve(right)
     guarded = emitter.known_at_entry(left) and emitter.known_at_entry(right)
     if guarded or ix.difference(left, right) is not None:
-        return emitter.same_size(left, right, exception, message)
+        return emitter.same_size(left, right, "ValueError", message, whole)
     late = [extent for extent in map(emitter.resolve, stretched) if not emitter.never_one(extent)]
     if not late:
-        return emitter.same_size(left, right, exception, message)
+        return emitter.same_size(left, right, "ValueError", message, whole)
     equal: Expr = Op("eq", (left, right), BOOL)
     fits = equal
     for extent in late:
         fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
-    emitter.check(fits, exception, message, (left, right))
+    emitter.check(fits, "ValueError" if whole else "RuntimeError", message, (left, right))
     if not emitter.decisions.unrepeatable:
         emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
         return left

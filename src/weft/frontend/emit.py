@@ -608,8 +608,11 @@ class Emitter:
             return None
         return form.constant + sum(c * self.sample[name] for name, c in form.terms)
 
-    def same_size(self, left: Expr, right: Expr, exception: str, message: str) -> Expr:
-        """Both extents are equal, or the exception is raised; returns one spelling of the extent."""
+    def same_size(self, left: Expr, right: Expr, exception: str, message: str, whole: bool = True) -> Expr:
+        """Both extents are equal, or the exception is raised; returns one spelling of the extent.
+
+        `whole`: the message is all that NumPy says; otherwise Python raises, and arguments are put back first.
+        """
         left, right = self.resolve(left), self.resolve(right)
         delta = ix.difference(left, right)
         if delta == 0:
@@ -621,7 +624,7 @@ class Emitter:
             self.guards.append(Check((), test, exception, message, (), self.span))
             self._unify(left, right)
             return self.resolve(left)
-        self.check(test, exception, message, (left, right))
+        self.check(test, exception if whole else "RuntimeError", message, (left, right))
         return left
 
     def known_at_entry(self, extent: Expr) -> bool:

@@ -53,7 +53,7 @@ def fitting_mask(array: Array, condition: Array, emitter: Emitter) -> Array:
     if condition.rank > array.rank:
         raise Unsupported(emitter.span, "IndexError: too many indices for array: the mask has more axes than the array")
     for own, other in zip(array.shape, condition.shape):
-        emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
+        emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array", whole=False)
     return condition
 
 
@@ -65,7 +65,7 @@ def _without_masks(array: Array, items: list[Value], emitter: Emitter) -> list[V
         if isinstance(item, Array) and item.type.dtype is DType.BOOL and item.rank:
             message = "boolean index did not match indexed array"
             for own, other in zip(array.shape[axis:], item.shape):
-                emitter.same_size(own, other, "IndexError", message)
+                emitter.same_size(own, other, "IndexError", message, whole=False)
             result += masks.positions(item, emitter)
             axis += item.rank
             continue

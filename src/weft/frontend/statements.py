@@ -449,7 +449,7 @@ def _unpack(builder: Building, target: ast.Tuple | ast.List, value: Value, node:
             raise builder.unsupported(node, f"ValueError: {parts[0]} values for {len(target.elts)} targets")
         if parts is None:
             builder.emitter.same_size(
-                value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack"
+                value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack", whole=False
             )
         lasting = value.view is not None or value.origin is not None
         row = value if lasting else arrays.materialise(value, builder.emitter)

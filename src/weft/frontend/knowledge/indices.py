@@ -103,7 +103,9 @@ def _view(array: Array, letters: str, output: str, emitter: Emitter) -> Array:
     extents: dict[str, Expr] = {}
     for letter, extent in zip(letters, array.shape):
         known = extents.get(letter)
-        extents[letter] = extent if known is None else emitter.same_size(known, extent, "ValueError", _MISMATCH)
+        if known is not None:
+            extent = emitter.same_size(known, extent, "ValueError", _MISMATCH, whole=False)
+        extents[letter] = extent
 
     def index(at: Index) -> Index:
         place = dict(zip(output, at))

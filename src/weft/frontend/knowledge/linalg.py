@@ -118,7 +118,7 @@ def _solve(call: Bound) -> Value:
     a, b = matrix(call), matrix(call, "b", 1)
     n, of = square(a, emitter), result_type(a, b)
     message = "solve: Input operand 1 has a mismatch in its core dimension 0"
-    n = emitter.same_size(n, b.shape[-1 if b.rank == 1 else -2], "ValueError", message)
+    n = emitter.same_size(n, b.shape[-1 if b.rank == 1 else -2], "ValueError", message, whole=False)
     core: Shape = (n,) if b.rank == 1 else (n, b.shape[-1])
     batch = arrays.broadcast_shapes([a.shape[:-2], b.shape[: b.rank - len(core)]], emitter)
     routine = "solve1" if b.rank == 1 else "solve"

@@ -13,7 +13,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reductions import reduced_in, sum_type
 from weft.frontend.knowledge.reshaping import flattened
-from weft.frontend.knowledge.ufuncs import MEANINGS, Meaning, as_plain, deliver, operation
+from weft.frontend.knowledge.ufuncs import MEANINGS, Meaning, as_plain, deliver, destination, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Dim, Expr, Op, Reduce, integer
@@ -43,7 +43,7 @@ def contract(
             elif letter in stretched:
                 (extents[letter],) = arrays.broadcast_shapes([(known,), (extent,)], emitter)
             else:
-                extents[letter] = emitter.same_size(known, extent, "ValueError", message)
+                extents[letter] = emitter.same_size(known, extent, "ValueError", message, whole=False)
     of = parts[0].type.strong
     for array in parts[1:]:
         of = promote(of, array.type.strong)
@@ -182,6 +182,9 @@ def _batched(name: str, first: str, second: str, output: str, conjugate: bool) -
             left = _conjugate(left, emitter)
         message = f"{name}: Input operand 1 has a mismatch in its core dimension"
         product = contract([left, right], inputs, batch + output, emitter, message, batch)
+        (out,) = destination(call)
+        if out is not None and out.rank > product.rank:
+            raise Unsupported(emitter.span, f"out= of np.{name}() with more axes than the result")
         return deliver(call, product, core=len(output))
 
 

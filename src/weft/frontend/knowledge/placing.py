@@ -205,7 +205,7 @@ def _piecewise(call: Bound) -> Value:
     result = arrays.materialise(Array(x.shape, x.type.strong, lambda _: zero), emitter, "piecewise")
     for test, function in zip(tests, functions.items):
         for own, other in zip(x.shape, test.shape):
-            emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
+            emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array", whole=False)
         value = function
         if not isinstance(function, (Scalar, Array)):
             value = builder.call(function, [masks.settled(Mask(source, test), emitter)], {}, builder.calling)

@@ -37,6 +37,7 @@ from weft.frontend.values import (
     Iterable,
     Keyed,
     Keywords,
+    Mask,
     Object,
     ObjectType,
     Range,
@@ -756,6 +757,8 @@ def _isscalar(call: Bound) -> Value:
     value = call.need("x")
     if isinstance(value, Object):
         return Scalar(Const(bool(np.isscalar(value.value)), PYBOOL))
+    if not isinstance(value, (Scalar, Array, Tuple, Mask)) and not is_text(value):
+        raise Unsupported(call.builder.emitter.span, f"np.isscalar of {describe(value)}")
     return Scalar(Const(isinstance(value, Scalar) or is_text(value), PYBOOL))
 
 

@@ -78,7 +78,7 @@ def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ..
     if not unknown:
         if poly(total) == poly(product):
             return tuple(known)
-        emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
+        emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape", whole=False)
         return tuple(known)
     message = "cannot reshape array into this shape"
     # Of an empty array nothing tells what is left, not even where it would be a size of the array.

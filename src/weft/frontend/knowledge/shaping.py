@@ -348,7 +348,7 @@ def joined(parts: list[Array], axis: int, emitter: Emitter) -> Array:
         for k in range(len(shape)):
             if k != axis:
                 message = "all the input array dimensions except for the concatenation axis must match exactly"
-                shape[k] = emitter.same_size(shape[k], part.shape[k], "ValueError", message)
+                shape[k] = emitter.same_size(shape[k], part.shape[k], "ValueError", message, whole=False)
         shape[axis] = ix.add(shape[axis], part.shape[axis])
     buffer = emitter.allocate("joined", of, tuple(shape))
     start: Expr = ZERO
