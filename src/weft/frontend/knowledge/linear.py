@@ -183,7 +183,7 @@ def _batched(name: str, first: str, second: str, output: str, conjugate: bool) -
         message = f"{name}: Input operand 1 has a mismatch in its core dimension"
         product = contract([left, right], inputs, batch + output, emitter, message, batch)
         (out,) = destination(call)
-        if out is not None and out.rank > product.rank:
+        if out is not None and out.rank > (product.rank if isinstance(product, Array) else 0):
             raise Unsupported(emitter.span, f"out= of np.{name}() with more axes than the result")
         return deliver(call, product, core=len(output))
 

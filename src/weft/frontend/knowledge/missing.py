@@ -50,6 +50,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     total = np.sum(np.where(present, a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     if out is not None:
         at_least(np.ndim(total), np.ndim(out))
+        at_least(int(out.dtype == total.dtype), 1)  # NumPy computes in the type of `out`
     return np.divide(total, count.astype(total.dtype), out=out)
 
 
@@ -72,6 +73,7 @@ def nanvar(
     freedom = np.sum(present, axis=axis, dtype=np.intp, keepdims=keepdims) - ddof
     if out is not None:
         at_least(np.ndim(total), np.ndim(out))
+        at_least(int(out.dtype == total.dtype), 1)  # NumPy computes in the type of `out`
     spread = np.divide(total, freedom.astype(total.dtype))
     return np.add(np.where(freedom > 0, spread, np.nan), 0, out=out)
 
@@ -83,6 +85,7 @@ def nanstd(
     variance = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
     if out is not None:
         at_least(np.ndim(variance), np.ndim(out))
+        at_least(int(out.dtype == variance.dtype), 1)
     return np.sqrt(variance, out=out)
 
 

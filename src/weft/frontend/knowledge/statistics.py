@@ -57,6 +57,7 @@ def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any 
     dtype = np.result_type(m, np.float64) if y is None else np.result_type(m, y, np.float64)
     x = _variables(m, rowvar).astype(dtype)
     if y is not None:
+        at_least(x.shape[0], 1)  # of no variables NumPy forgets the others
         if not rowvar and np.ndim(y) > 1:
             at_least(y.shape[0], 2)  # NumPy leaves a single row as it is
         x = np.concatenate((x, _variables(np.asarray(y), rowvar).astype(dtype)))
@@ -107,11 +108,11 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
-    return _running(np.cumsum, np.zeros_like, x, axis, dtype, include_initial)
+    return _running(np.cumsum, np.zeros, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
-    return _running(np.cumprod, np.ones_like, x, axis, dtype, include_initial)
+    return _running(np.cumprod, np.ones, x, axis, dtype, include_initial)
 
 
 def _running(scan: Any, first: Any, x: Any, axis: Any, dtype: Any, include_initial: Any) -> Any:
@@ -122,7 +123,7 @@ def _running(scan: Any, first: Any, x: Any, axis: Any, dtype: Any, include_initi
     if not include_initial:
         return scan(x, axis=0 if axis is None else axis, dtype=dtype)
     line = np.moveaxis(scan(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
-    return np.moveaxis(np.concatenate((first(line[:1]), line)), 0, 0 if axis is None else axis)
+    return np.moveaxis(np.concatenate((first((1, *line.shape[1:]), line.dtype), line)), 0, 0 if axis is None else axis)
 
 
 if hasattr(np, "cumulative_sum"):
