@@ -83,7 +83,7 @@ class _Describer:
         self.arrays.append(value)
         if value.dtype == object:
             return ("objects", [self(item, depth + 1) for item in value.ravel().tolist()], value.shape)
-        return ("ndarray", str(value.dtype), value.shape, value.flags.writeable, value.copy())
+        return ("ndarray", str(value.dtype), value.shape, value.flags.writeable or not value.size, value.copy())
 
     def sharing(self) -> list[tuple[int, int]]:
         """Pairs of arrays that share memory."""

@@ -12,6 +12,7 @@ Later calls change element types, sizes and orders in memory. In: a seed; out: a
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from typing import Any
 
@@ -63,6 +64,8 @@ def generate(seed: int, attempt: int) -> Case:
     lines: list[str] = []
     for number in range(2 if w.chance(15) else 1):
         text, is_statement = call(w)
+        if "cum" in text:  # NumPy itself crashes with some arrays
+            text = re.sub(r", out=\w+", "", text)
         lines += [text] if is_statement else [f"r{number} = {text}"]
     calls = [_call(w, names, *first)]
     for _ in range(w.pick((0, 1, 1, 2))):
@@ -86,6 +89,8 @@ def generate(seed: int, attempt: int) -> Case:
 
 def _takes_out(line: str) -> bool:
     name = line.split(" = ")[1].split("(")[0]
+    if "cum" in name:
+        return False
     name = name if name.startswith("np.") else f"ndarray.{name.split('.')[-1]}"
     return "out" in dict(functions()).get(name, ())
 

@@ -215,7 +215,7 @@ def _interpreted(case: Case, mode: Mode, expected: list[Outcome]) -> Verdict:
                 bound = {key: value for key, value in zip(names, given) if key in program.params}
                 try:
                     return run(program, bound, order="shuffled")
-                except (GuardFailed, IntegerOverflow) as refused:
+                except (GuardFailed, IntegerOverflow, NotImplementedError) as refused:
                     raise _Repeated from refused
 
             done = outcome(interpret, make())

@@ -375,6 +375,7 @@ program mixed(a, s):
 
 
 def test_checks_raise_what_python_would():
+    """Where an argument has been written: else Python repeats the call."""
     text = """
 program gather(a, idx):
   size n = a.shape[0]
@@ -383,6 +384,7 @@ program gather(a, idx):
   param idx: i64[m] C
   result r: f64[m]
   output #0 = array r
+  a[0] = 2.0
   check 0 <= int(idx[i]) and int(idx[i]) < n else IndexError "index {0}, size {1}" {int(idx[i]), n}   for i: 0 <= i < m
   alloc r
   r[i] = a[int(idx[i])]   for i: 0 <= i < m

@@ -6,7 +6,7 @@ variable declared anew at each entry is all the program needs, and the classes o
 
 from __future__ import annotations
 
-from weft.ir.expr import Const
+from weft.ir.expr import Const, dim_vars
 from weft.ir.program import (
     REGIONS,
     Alloc,
@@ -34,6 +34,7 @@ from weft.ir.walk import (
     buffers_written,
     domain_buffers,
     expr_buffers,
+    free_vars,
     leaves,
     node_domain,
     node_exprs,
@@ -205,6 +206,29 @@ def restored(program: Program) -> frozenset[str]:
             return lasting
         written = written or writes
     return frozenset()
+
+
+def swept(program: Program) -> frozenset[str]:
+    """The parameters that loops run all over and write, or that a library fills: a copy takes little beside that."""
+    found: set[str] = set()
+
+    def visit(block: Block, around: frozenset[str]) -> None:
+        for node in block:
+            if isinstance(node, Loop):
+                visit(node.body, around | frozenset(dim_vars((node.dim,))))
+            elif isinstance(node, Stmt):
+                known = around | frozenset(dim_vars(node.domain))
+                if node.index and all(not known.isdisjoint(free_vars(part)) for part in node.index):
+                    found.add(node.buffer)
+            elif isinstance(node, Library):
+                found.update(buffers_written(node))
+            else:
+                for part in sub_blocks(node):
+                    visit(part, around)
+
+    for part in (program, *program.functions):
+        visit(part.body, frozenset())
+    return frozenset(found)
 
 
 def hands_over(node: Node) -> bool:

@@ -21,6 +21,7 @@ from weft.codegen.c_frame import (
     FAILED,
     GUARD,
     HELD,
+    OVERFLOW_ERROR,
     RESULTS,
     STATUS,
     THREAD,
@@ -101,6 +102,16 @@ def generate(
 
     `alone`: there is no Python that could repeat a call.  Whatever fails raises, and a guard tells which one it is.
     """
+    made = _generated(program, options, features, alone, frozenset())
+    if alone or OVERFLOW_ERROR not in made.exceptions:
+        return made
+    # An integer may leave 64 bits where arguments have been written: only the code tells.
+    return _generated(program, options, features, alone, lasting_writes(program))
+
+
+def _generated(
+    program: Program, options: Options, features: CFeatures | None, alone: bool, undone: frozenset[str]
+) -> CSource:
     features = features or CFeatures()
     program = c_checked.prepared(program) if options.checked else program
     strict = options.fp == "strict"
@@ -135,6 +146,7 @@ def generate(
             exchanged=exchanged(part),
             guard_on_failure=not alone and (bool(put_back) or not lasting_writes(program)),
             put_back=put_back,
+            undone=undone,
             hands_over=asks,
             threads=options.parallel,
             strict=strict,
@@ -236,18 +248,19 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     body = statements.block(unit.program.body, ())
     enter, leave = c_tasks.session(unit)
     back = [unit.program.buffer(name) for name in sorted(unit.put_back)] if unit.called is None else []
-    before, behind = c_restore.kept(back, unit)
+    undone = [unit.program.buffer(name) for name in sorted(unit.undone)] if unit.called is None else []
+    before, behind = c_restore.kept(back, unit) if back else c_restore.undone(undone, unit)
     code: list[C.CStmt] = [*guards, *before, *enter, *body, C.Label(DONE)]
     free = set(C.free_names(tuple(code)))
     own, tail = c_tasks.closing(unit, frame, tuple(code))
     code += [*tail, *leave, *behind]
-    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *c_restore.declared(back), *own]
+    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *c_restore.declared(back or undone), *own]
     if CHOICES in free:
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
     if unit.called is not None:
         code += c_invoke.given_back(unit, expressions)
         return _called(unit.called, heads, unpacked, (*frame.heads, *code))
-    if unit.guard_on_failure or unit.hands_over:
+    if unit.guard_on_failure or unit.hands_over or unit.undone:
         code.append(C.Assign(_word(BACK_WORD), C.Infix("==", C.Name(STATUS), C.number(GUARD))))
     code.append(C.Leave(C.Name(STATUS)))
     if THREAD in free:

@@ -107,6 +107,7 @@ class Unit:
     threads: bool
     strict: bool
     put_back: frozenset[str] = frozenset()  # parameters that are put back before Python repeats the call
+    undone: frozenset[str] = frozenset()  # parameters that are put back if an integer leaves 64 bits
     hands_over: bool = False  # what only Python can do is left to it
     checked: bool = False  # every access is tested
     brief: bool = False  # most of its loops have few iterations

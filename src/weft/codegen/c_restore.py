@@ -3,14 +3,16 @@ only Python can go on; out: C that keeps what they held, and puts it back if the
 
     kept = k_keep(words of a);  ...the body...;  done: if (status == GUARD) k_put_back(kept, words of a);  release(kept)
 
-So Python repeats the call from the state that it began with.
+So Python repeats the call from the state that it began with. An integer that leaves 64 bits may be found out by any
+arithmetic: arrays that are small, or that loops run all over, are kept then; with others the call raises OverflowError.
 """
 
 from __future__ import annotations
 
+from weft.analysis.scopes import swept
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OWN, RT
-from weft.codegen.c_frame import DONE, GUARD, STATUS, WORDS, Unit
+from weft.codegen.c_frame import DONE, GUARD, OVERFLOW_ERROR, RAISE, STATUS, WORDS, Unit
 from weft.ir.program import Buffer
 
 #: The words of an array are data, extents, strides in elements.
@@ -60,6 +62,43 @@ def kept(buffers: list[Buffer], unit: Unit) -> tuple[list[C.CStmt], list[C.CStmt
         failed = C.Infix("==", C.Name(STATUS), C.number(GUARD))
         behind.append(C.IfElse(name, (C.IfElse(failed, (back,)), C.Evaluate(C.through(RT, "release", name)))))
     return before, behind
+
+
+#: So many bytes are kept for the case that an integer leaves 64 bits: of arrays that loops run all over, and of others.
+_SWEPT, _SMALL = 1 << 23, 1 << 12
+
+
+def undone(buffers: list[Buffer], unit: Unit) -> tuple[list[C.CStmt], list[C.CStmt]]:
+    """What keeps these arrays, unless they are large, and what puts them back if an integer has left 64 bits."""
+    if not buffers:
+        return [], []
+    unit.used.text(TEXT)
+    unit.used.text(LIMITED)
+    all_over = swept(unit.program)
+    before: list[C.CStmt] = []
+    back: list[C.CStmt] = []
+    release: list[C.CStmt] = []
+    code = C.number(unit.exception(*OVERFLOW_ERROR))
+    happened: C.CExpr = C.Infix("==", C.Name(STATUS), C.number(RAISE))
+    happened = C.Infix("&&", happened, C.Infix("==", C.Subscript(C.Name(WORDS), C.number(1)), code))
+    for number, buffer in enumerate(buffers):
+        name = C.Name(f"{OWN}kept_{number}")
+        words = C.plus(C.Name(WORDS), C.number(unit.layout.params[buffer.name]))
+        shape = (words, C.number(buffer.rank), C.number(buffer.type.dtype.size))
+        limit = C.number(_SWEPT if buffer.name in all_over else _SMALL)
+        before.append(C.Assign(name, C.call("k_keep_limited", C.Name(RT), *shape, limit)))
+        back.append(C.Evaluate(C.call("k_exchange", name, *shape, C.number(1))))
+        release.append(C.IfElse(name, (C.Evaluate(C.through(RT, "release", name)),)))
+        happened = C.Infix("&&", happened, name)
+    back.append(C.Assign(C.Name(STATUS), C.number(GUARD)))
+    return before, [C.IfElse(happened, tuple(back)), *release]
+
+
+LIMITED = """static char *k_keep_limited(const weft_rt *rt, const i64 *w, i64 rank, i64 size, i64 limit) {
+  i64 bytes = size;
+  for (i64 d = 1; d <= rank; d++) bytes *= w[d];
+  return bytes <= limit ? k_keep(rt, w, rank, size) : 0;
+}"""
 
 
 def declared(buffers: list[Buffer]) -> list[C.CStmt]:

@@ -70,6 +70,7 @@ from weft.ir.walk import (
     dim_children,
     domain_buffers,
     expr_buffers,
+    leaves,
     subexpressions,
     sure_reads,
     walk,
@@ -184,6 +185,9 @@ class _Writer:
         for name in (*program.params, *(s.name for s in program.symbols), *(b.name for b in program.buffers)):
             self.names.of(name)
         self.to = Expressions(program, self.names, entry_facts(program))
+        #: Arrays of which views are taken that count on their order in memory.
+        outs = [leaf for out in program.results for leaf in leaves(out) if isinstance(leaf, ViewOut)]
+        self.linear = {o.buffer for o in outs if any(split(e, vars_of(o.dims)) is None for e in o.index)}
         self.lines: list[str] = []
         self.depth = 1
         self.shown_line = 0
@@ -485,7 +489,10 @@ class _Writer:
             return True
         if value.rank != buffer.rank or value.dims != vars_of(frame):
             return False
-        self.assign(target, py.method(value.node, "copy") if value.view else value.node, stmt.span)
+        made = py.method(value.node, "copy") if value.view else value.node
+        if buffer.name in self.linear:  # NumPy takes the order of its operands
+            made = py.call("np.ascontiguousarray", made)
+        self.assign(target, made, stmt.span)
         return True
 
     def covers(self, dims: Sequence[Dim], buffer: Buffer) -> bool:

@@ -151,5 +151,9 @@ def linear_view(base: Any, index: Callable[..., tuple[int, ...]], ranges: tuple[
     for axis, steps in enumerate(ranges):
         moved = [steps[min(1, len(steps) - 1)] if k == axis else at for k, at in enumerate(first)]
         strides.append(offset(*moved) - start)
+    last = [steps[-1] for steps in ranges]
+    linear = offset(*last) - start == sum(stride * (len(steps) - 1) for stride, steps in zip(strides, ranges))
+    if not linear and not base.flags.c_contiguous:
+        return linear_view(np.ascontiguousarray(base), index, ranges)  # its order in memory allows none
     corner = base[tuple(slice(place, place + 1) for place in index(*first))]
     return np.lib.stride_tricks.as_strided(corner, shape, strides)
