@@ -68,7 +68,8 @@ def test_groups_with_barriers_and_local_memory_in_opencl(function, make, monkeyp
     ours = make()
     result = compiled(*ours)
     kernels = compiled.inspect("kernels").partition("__kernel")[2]
-    assert "k_barrier();" in kernels or "k_lane" in kernels
+    one_column = first[0].shape[-1:] == (1,)  # nothing for a group to share
+    assert one_column or "k_barrier();" in kernels or "k_lane" in kernels
     if function.__name__ == "normalised":
         assert result.tobytes() == expected.tobytes()
     assert _agree(result, expected) and all(map(_agree, ours, first))
