@@ -142,6 +142,8 @@ def test_two_wheels_are_the_same_to_the_byte(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_meson_python_ships_compiled_functions(tmp_path: Path) -> None:
     pytest.importorskip("mesonpy", reason="meson-python is not installed")
+    if shutil.which("meson", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}") is None:
+        pytest.skip("there is no executable of meson")
     if shutil.which("ninja", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))) is None:
         pytest.skip("there is no ninja here")
     made = wheel(EXAMPLES / "meson", tmp_path)

@@ -4,6 +4,7 @@ C, C++ and Fortran, or an extension module for Python that needs no weft.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -93,15 +94,19 @@ def _build_extension(
     from weft.errors import ParallelError
     from weft.hosts import extension, module_functions
 
+    _complete(parsed.file, module)
     try:
         found = module_functions.found(module, known, _recorded(parsed.file), parsed.general, bool(parsed.function))
     except ParallelError as problem:
         return complain(str(problem), FAILED)
     source = parsed.file.read_text(encoding="utf-8")
-    plan = extension.Plan(parsed.file.stem, source, vars(module), found.arrays, chosen, found.plain)
+    plan = extension.Plan(parsed.file.stem, source, vars(module), found.arrays, chosen, found.plain, found.parted)
     parts = extension.build(plan, place)
     for name, reason in {**found.left, **parts.left}.items():
         print(f"{name}: stays Python ({reason})", file=sys.stderr)
+    for made in found.parted:
+        if "." not in made.place or made.place == made.plain.__qualname__:
+            print(f"{made.place}: Python runs some of it, compiled code the rest ({made.reason})", file=sys.stderr)
     if not parts.built:
         remedy = "annotate parameters completely, or record types by `weft profile`"
         return complain(f"{parsed.file} has no function that can be built: {remedy}", FAILED)
@@ -109,6 +114,24 @@ def _build_extension(
         print(f"{name}{signature}")
     print(f"wrote {place}")
     return DONE
+
+
+def _complete(path: Path, module: types.ModuleType) -> None:
+    """Give the functions and methods of a module the hints that `weft profile` has recorded beside the file."""
+    from weft.errors import Unsupported
+    from weft.heat import hints
+    from weft.hosts.embedded import function_of
+
+    if not hints.place(path).is_file():
+        return
+    entries = hints.read(hints.place(path))
+    classes = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    for holder in (vars(module), *map(vars, classes)):
+        for value in tuple(holder.values()):
+            plain = function_of(value)
+            if plain is not None and plain.__module__ == module.__name__:
+                with contextlib.suppress(Unsupported):
+                    hints.complete(plain, entries)
 
 
 def _kinds(path: Path, function: Any, pointers: bool = False) -> Any:

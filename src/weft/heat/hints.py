@@ -7,11 +7,15 @@ The text of a hint is read as data, never evaluated.
 from __future__ import annotations
 
 import ast
+import collections
 import inspect
 import json
+import types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
+
+import numpy as np
 
 from weft.errors import WeftError
 from weft.frontend import hints as front
@@ -22,7 +26,13 @@ from weft.transform_file import digest
 
 SUFFIX = ".weft.json"
 _FORMAT = 1
-_NAMES: dict[str, Any] = {kind.__name__: kind for kind in (bool, int, float, complex, list, tuple, dict, set)}
+_KINDS = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_NAMES: dict[str, Any] = {
+    **{kind.__name__: kind for kind in _KINDS},
+    **{kind.__name__: kind for kind in (collections.deque, collections.Counter, collections.OrderedDict)},
+}
+#: Hints that leave open what is inside.
+_BARE = (list, dict, set, tuple, frozenset, np.ndarray, collections.deque, object, Any)
 _DTYPES = {dtype.value: front.DTypeHint(dtype) for dtype in DType}
 
 
@@ -87,27 +97,52 @@ def specs_for(function: Callable[..., Any], entries: Mapping[str, Any]) -> list[
     return found
 
 
-def hint_of(text: str) -> Any:
-    """The hint that a text spells; None for what no version can be compiled for."""
+def complete(function: types.FunctionType, entries: Mapping[str, Any]) -> None:
+    """Give parameters without hints, and with hints such as `list`, those that were recorded."""
+    entry = entries.get(function.__qualname__)
+    if entry is None or entry["source"] != digest(load(function).tree):
+        return
     try:
-        return _hint(ast.parse(text, mode="eval").body)
+        known = inspect.get_annotations(function, eval_str=True)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        known = dict(function.__annotations__)
+    for name in inspect.signature(function).parameters:
+        found = hint_of(entry["hints"].get(name, ""), function.__globals__) if known.get(name, Any) in _BARE else None
+        if found is not None:
+            function.__annotations__[name] = found
+
+
+def hint_of(text: str, namespace: Mapping[str, Any] = types.MappingProxyType({})) -> Any:
+    """The hint that a text spells; None for what no version can be compiled for. `namespace`: where its classes are."""
+    try:
+        return _hint(ast.parse(text, mode="eval").body, namespace)
     except (SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError):
         return None
 
 
-def _hint(node: ast.expr) -> Any:
+def _hint(node: ast.expr, space: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
-        return _NAMES[node.id]
+        found = _NAMES.get(node.id) or space[node.id]
+        if isinstance(found, type):
+            return found
+    if isinstance(node, ast.Constant) and node.value is None:
+        return None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return Union[_hint(node.left, space), _hint(node.right, space)]
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "weft":
         return _DTYPES[node.attr]
     if isinstance(node, ast.Subscript):
-        owner = _hint(node.value)
+        owner = _hint(node.value, space)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if isinstance(owner, front.DTypeHint):
             return owner[tuple(_extent(part) for part in parts)]
-        inner = tuple(_hint(part) for part in parts)
+        inner = tuple(... if _is_ellipsis(part) else _hint(part, space) for part in parts)
         return owner[inner if len(inner) > 1 else inner[0]]
     raise ValueError(ast.dump(node))
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 def _extent(node: ast.expr) -> Any:

@@ -110,6 +110,8 @@ def start(
     if described["NEEDS_BLAS"]:
         _offer_blas(helpers["use_blas"])
     _helpers.update(helpers)
+    for place, signed, tree, regions in described["PARTED"]:
+        _install_parted(namespace, file, (place, signed), tree, regions, helpers)
     # All functions are in their places before any version looks at what it depends on: they may call each other.
     installed = [
         (_install(namespace, name, signed, helpers["make_function"]), made, tables)
@@ -219,6 +221,8 @@ def _install(namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...]
 
     A function for a cluster or a device stays what weft has made of it, where there is weft.
     """
+    if name in _regions:
+        return _regions[name]
     *path, last = name.split(".")
     owner: Any = None
     for part in path:
@@ -242,6 +246,56 @@ def _install(namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...]
     else:
         namespace[last] = compiled
     return compiled
+
+
+def _install_parted(
+    namespace: dict[str, Any], file: str, function: tuple[str, Any], tree: str, regions: Any, helpers: Any
+) -> None:
+    """A function that runs in regions, and these, without versions yet."""
+    compiled = _install(namespace, *function, helpers["make_function"])
+    if compiled is None:
+        return
+    called: dict[str, Any] = {}
+    for name, (place, (names, *counts), text) in regions.items():
+        plain = _defined(text, file, namespace, {})
+        defaults = (_NO_DEFAULT,) * len(names)
+        signature = (tuple(map(sys.intern, names)), defaults, _NO_DEFAULT, *counts)
+        called[name] = _regions[place] = helpers["make_function"](plain, *signature)
+    whole = compiled.__wrapped__
+    running = _defined(tree, file, namespace, called)
+    running.__defaults__, running.__kwdefaults__ = whole.__defaults__, whole.__kwdefaults__
+    running.__name__, running.__qualname__ = whole.__name__, whole.__qualname__
+
+    def native_calls() -> int:
+        most = max(int(region.native_calls) for region in called.values())
+        return min(most, int(helpers["entry_calls"](compiled)))
+
+    helpers["set_entry"](compiled, running, native_calls, None)
+
+
+def _defined(text: str, file: str, namespace: dict[str, Any], called: dict[str, Any]) -> Any:
+    """The function of a syntax tree, with what it calls by names of weft's own."""
+    import ast
+
+    tree = eval(text, vars(ast))
+    own, tree.name = tree.name, "__weft_made"  # a region may call one of the same name
+    names = list(called)
+    given = ast.arguments(
+        posonlyargs=[], args=[ast.arg(arg=n) for n in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    made = ast.Return(value=ast.Name(id=tree.name, ctx=ast.Load()))
+    factory = ast.FunctionDef(name="__weft_make", args=given, body=[tree, made], decorator_list=[])
+    for node in ast.walk(ast.copy_location(factory, tree)):
+        for field in node._fields:  # what versions of Python have or leave out
+            if not hasattr(node, field):
+                setattr(node, field, ast.Load() if field == "ctx" else [])
+    scope: dict[str, Any] = {}
+    module = ast.Module(body=[ast.fix_missing_locations(factory)], type_ignores=[])
+    exec(compile(module, file, "exec", dont_inherit=True), namespace, scope)
+    function = scope["__weft_make"](*called.values())
+    function.__code__ = function.__code__.replace(co_name=own)
+    function.__name__ = own
+    return function
 
 
 def function_of(value: Any) -> Any:
@@ -288,6 +342,7 @@ def _raiser(file: str) -> Any:
 # --- texts of weft's own ----------------------------------------------------------------------------------------------
 
 _helpers: dict[str, Any] = {}
+_regions: dict[str, Any] = {}
 _loaded: dict[str, Any] = {}
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import os
@@ -18,9 +19,11 @@ from typing import Any
 from weft import parallel
 from weft.codegen import c
 from weft.errors import CompileError, WeftError
+from weft.frontend.source import load
 from weft.hosts import embedded, plain_parts, spelling
 from weft.hosts.expressions import MAKERS, NotPortable, expression
 from weft.hosts.functions import Function
+from weft.hosts.parted_functions import Parted
 from weft.hosts.plain_functions import PlainFunction
 from weft.hosts.processors import Processor, macros
 from weft.hosts.standin_texts import standins
@@ -53,6 +56,7 @@ class Plan:
     functions: tuple[Function, ...]
     processors: tuple[Processor, ...]
     plain: tuple[PlainFunction, ...] = ()
+    parted: tuple[Parted, ...] = ()
 
 
 @dataclass
@@ -107,8 +111,10 @@ def texts(plan: Plan) -> Parts:
         named = {number: parts.tables[number] for number in tables}
         listed.append(f"({function.qualified!r}, {_shape(function.plain)}, [{', '.join(made)}], {named!r})")
     plainly = list(_plain(plan, parts, lines))
+    regions = [_regions(made) for made in plan.parted]
     head = [f"FILE = {plan.module + '.py'!r}", f"NEEDS_BLAS = {needs_blas}"]
-    tail = [f"FUNCTIONS = [{', '.join(listed)}]", f"PLAIN = [{', '.join(plainly)}]", ""]
+    tail = [f"FUNCTIONS = [{', '.join(listed)}]", f"PLAIN = [{', '.join(plainly)}]"]
+    tail += [f"PARTED = [{', '.join(regions)}]", ""]
     parts.versions = "\n".join((*head, *lines, *tail))
     return parts
 
@@ -141,6 +147,17 @@ def _plain(plan: Plan, parts: Parts, lines: list[str]) -> Iterator[str]:
         parts.left.pop(function.place, None)
         parts.built[function.place] = f"({', '.join(function.versions[0].types.values())})"
         yield f"({function.place!r}, {_shape(function.plain)}, [{', '.join(made)}], {function.timed})"
+
+
+def _regions(made: Parted) -> str:
+    """A function that runs in regions: (place, signature, its tree, regions by name: place, signature, tree)."""
+    regions = {name: (place, Signature.of(plain), load(plain).tree) for name, (place, plain) in made.regions.items()}
+    texts = [
+        f"{name!r}: ({place!r}, {(signed.names, 0, 0)!r}, {ast.dump(tree, include_attributes=True)!r})"
+        for name, (place, signed, tree) in regions.items()
+    ]
+    text = ast.dump(made.tree, include_attributes=True)
+    return f"({made.place!r}, {_shape(made.plain)}, {text!r}, {{{', '.join(texts)}}})"
 
 
 def _names(text: str) -> tuple[str, ...]:

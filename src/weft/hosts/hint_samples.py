@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.frontend.hints import ArrayHint, DTypeHint
+from weft.hosts import constructed
 
 _SIMPLE: Final[Mapping[Any, Any]] = {
     int: 7, float: 1.5, bool: True, complex: 1.5j, str: "weft", bytes: b"weft", None: None, type(None): None,
@@ -29,6 +30,8 @@ _ONE: Final[Mapping[Any, Callable[[list[Any]], Any]]] = {
     collections.abc.Sequence: list, collections.abc.Iterable: list,
 }  # fmt: skip
 _TWO: Final = (dict, collections.OrderedDict, collections.abc.Mapping)
+#: Classes whose `__init__` is being looked at.
+_looked_at: Final[set[type]] = set()
 #: A tuple of more items than this has any number of them.
 _LONG_TUPLE: Final = 9
 
@@ -122,7 +125,8 @@ class Samples:
 
 
 def attributes(kind: type) -> dict[str, Any]:
-    """The hints of attributes, those of base classes first."""
+    """The hints of attributes, those of base classes first. Without any they are those that `__init__` sets, if its own
+    parameters have hints."""
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         if base is not object:
@@ -132,7 +136,15 @@ def attributes(kind: type) -> dict[str, Any]:
                 known = eval(hint.__forward_arg__, home) if isinstance(hint, typing.ForwardRef) else hint
                 if _is_of_objects(known):
                     found[name] = known
-    return found
+    if found or kind in _looked_at:  # an object may be made of others of its class
+        return found
+    _looked_at.add(kind)
+    try:
+        return constructed.attributes(kind, Samples({}).of)
+    except NoSample:
+        return {}
+    finally:
+        _looked_at.discard(kind)
 
 
 def _is_of_objects(hint: Any) -> bool:

@@ -12,13 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft import net
+from weft.api import jit
 from weft.errors import Unsupported
 from weft.frontend.source import load
 from weft.frontend.specs import Spec
-from weft.hosts import embedded, functions, methods, plain_functions, plain_parts
+from weft.hosts import embedded, functions, methods, parted_functions, plain_functions, plain_parts, typed
 from weft.hosts.expressions import NotPortable
 from weft.hosts.functions import Function
 from weft.hosts.hint_samples import NoSample
+from weft.hosts.parted_functions import Parted
 from weft.hosts.plain_functions import PlainFunction
 from weft.options import Options
 from weft.records import dataclass
@@ -29,6 +31,7 @@ class Found:
     arrays: tuple[Function, ...]
     plain: tuple[PlainFunction, ...]
     left: dict[str, str]  # functions that stay Python, with the reason
+    parted: tuple[Parted, ...]  # those that run in regions: outer ones first
 
 
 def found(
@@ -66,7 +69,7 @@ def found(
 
             receiver = None if form is staticmethod else kind
             search.add(plain.__qualname__, plain, receiver, of_class, of_class=form is classmethod)
-    return Found(tuple(search.arrays), tuple(search.plain), search.left)
+    return Found(tuple(search.arrays), tuple(search.plain), search.left, tuple(search.parted))
 
 
 class _Search:
@@ -77,6 +80,7 @@ class _Search:
         self.arrays: list[Function] = []
         self.plain: list[PlainFunction] = []
         self.left: dict[str, str] = {}
+        self.parted: list[Parted] = []
 
     def add(
         self,
@@ -89,6 +93,7 @@ class _Search:
     ) -> None:
         """Build a function, or note what is in the way. `over_arrays` raises LookupError without types."""
         reason = ""
+        self._trouble: list[Unsupported] = []  # what the compilers say, that of arrays first
         samples: list[list[Any]] | None = None
         try:
             samples = plain_functions.samples(plain, self._known, receiver, of_class)
@@ -109,12 +114,14 @@ class _Search:
             told, reason = (reason or told) if told == functions.NO_HINTS else told, ""
         except Unsupported as problem:
             told = reason = f"line {problem.span.line}: {problem.reason}"
+            self._trouble.insert(0, problem)
         if samples is not None:
             found = self._add_plain(place, plain, samples, timed)
             if not found:
                 return
             told = reason or found
-        self.left[place] = told
+        if not timed or not self._add_parted(place, plain, None if of_class else receiver, self._trouble):
+            self.left[place] = told
 
     def _goes_first(self, plain: types.FunctionType, samples: list[list[Any]]) -> bool:
         try:
@@ -129,6 +136,7 @@ class _Search:
             for version in made.versions:
                 plain_parts.version_text(version, 0, self._namespace, plain)
         except Unsupported as problem:
+            self._trouble.append(problem)
             return f"line {problem.span.line}: {problem.reason}"
         except NotPortable as problem:
             return str(problem)
@@ -138,6 +146,71 @@ class _Search:
             return f"an error inside weft, {type(trouble).__name__}: {trouble}"
         self.plain.append(made)
         return ""
+
+    def _add_parted(
+        self, place: str, plain: types.FunctionType, receiver: type | None, trouble: list[Unsupported]
+    ) -> bool:
+        """Build a function around a statement that has no native form."""
+        if not trouble:
+            return False
+        given = parted_functions.hints_of(plain, receiver)
+        own = [each for each in trouble if each.span.file == plain.__code__.co_filename]
+        for problem in sorted(own, key=lambda each: parted_functions.is_about_all(plain, each.span)):
+            line, reason = parted_functions.line_in(plain, problem.span.line), problem.reason
+            if not line:
+                continue
+            inner = _Search(self._namespace, self._known)
+            made = parted_functions.parted(place, plain, given, line, f"line {line}: {reason}", inner.region)
+            if made is not None:
+                places = {region for region, _ in made.regions.values()}
+                self.parted += [made, *inner.parted]
+                self.arrays += inner.arrays
+                self.plain += inner.plain
+                self.left.update({name: why for name, why in inner.left.items() if name not in places})
+                return True
+        return False
+
+    def region(self, place: str, function: types.FunctionType) -> tuple[Any, ...] | None:
+        """Build a region; the hints of what it gives back, None if it stays Python."""
+        for found in (self.arrays, self.plain, self.parted):
+            found[:] = [each for each in found if not _is_part(each, place)]
+        self.left.pop(place, None)
+
+        def over_arrays() -> Function:
+            kinds = functions.hinted(function)
+            if isinstance(kinds, str):
+                raise LookupError(kinds)
+            return functions.made(jit(function, fallback="error"), kinds, checked=False)
+
+        self.add(place, function, None, over_arrays)
+        given = list(function.__annotations__.values())
+        for made in self.arrays:
+            if made.qualified == place:
+                return typed.of_program(made.versions[0].program_lowered, given) or ()
+        for plainly in self.plain:
+            if plainly.place == place:
+                return _of_plain(plainly)
+        return () if any(each.place == place for each in self.parted) else None
+
+
+def _is_part(made: Any, place: str) -> bool:
+    """Whether something was built for a region, or for a part of it."""
+    own: str = getattr(made, "qualified", "") or made.place
+    return own == place or own.startswith(f"{place}.")
+
+
+def _of_plain(made: PlainFunction) -> tuple[Any, ...]:
+    """The hints of the items of the tuple that it gives."""
+    heads = [head.root() for head in made.versions[0].root.result]
+    if len(heads) != 1 or heads[0].kind != "tuple":
+        return ()
+    found: list[Any] = []
+    for part in heads[0].parts:
+        try:
+            found.append(typed.of_node(part))
+        except typed.NoHint:
+            found.append(None)
+    return tuple(found)
 
 
 def _placed(made: Function, place: str) -> Function:
