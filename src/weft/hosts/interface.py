@@ -17,6 +17,7 @@ from weft.compiled import Compiled
 from weft.errors import Unsupported
 from weft.frontend import specs
 from weft.frontend.values import Object
+from weft.hosts import routines
 from weft.hosts.arguments import (
     Argument,
     ArrayArgument,
@@ -32,8 +33,8 @@ from weft.hosts.handles import handle_of
 from weft.hosts.results import results_of
 from weft.ir.expr import Expr, Op
 from weft.ir.foreign import FOREIGN
-from weft.ir.program import Library
-from weft.ir.routines import CALLBACK, ROUTINES
+from weft.ir.program import Library, Program
+from weft.ir.routines import CALLBACK, ROUTINES, types_of
 from weft.ir.walk import node_exprs, subexpressions, walk
 
 _NO_FORM: dict[type, tuple[str, str]] = {
@@ -52,7 +53,7 @@ def refuse_routines(function: Function) -> None:
     for version in function.versions:
         for part in (version.program_lowered, *version.program_lowered.functions):
             for node in walk(part.body):
-                if isinstance(node, Library) and ROUTINES[node.routine].module != CALLBACK:
+                if isinstance(node, Library) and _is_missing(node, part):
                     reason = f"{node.routine} is a routine of NumPy, which a C host does not have"
                     raise Unsupported(node.span, reason, "call it on the host's side, or write it as loops")
                 called = next((op for expr in node_exprs(node) for op in _foreign(expr)), None)
@@ -60,6 +61,12 @@ def refuse_routines(function: Function) -> None:
                     name = next(iter(FOREIGN[called].keys.values())).replace("|", " ")
                     reason = f"it calls a function of another library ({name}), which a C host does not have"
                     raise Unsupported(node.span, reason, "take it as an argument: f: Callable[[float], float]")
+
+
+def _is_missing(node: Library, program: Program) -> bool:
+    routine = ROUTINES[node.routine]
+    sides = ([program.buffer(each.buffer).type.dtype for each in side] for side in (node.inputs, node.outputs))
+    return routine.module != CALLBACK and routines.function(routine.address(types_of(*sides))) is None
 
 
 def _foreign(expr: Expr) -> Iterator[str]:

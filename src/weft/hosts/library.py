@@ -22,7 +22,9 @@ from weft.hosts.functions import Function
 from weft.hosts.glue import Version, entry_function
 from weft.hosts.handles import accessors
 from weft.hosts.interface import interface, refuse_routines
-from weft.hosts.processors import Processor, macros
+from weft.hosts.processors import Processor
+from weft.hosts.processors import macros as processor_macros
+from weft.hosts.routines import with_table
 from weft.limits import LIMITS, POSITION
 from weft.records import dataclass
 from weft.runtime.dispatch import native_source
@@ -64,6 +66,7 @@ def texts(plan: Plan) -> Parts:
     entries: list[c_header.Entry] = []
     functions: list[str] = []
     tables: list[str] = []
+    needs_routines = False
     for function in plan.functions:
         refuse_routines(function)
         versions: list[Version] = []
@@ -77,7 +80,10 @@ def texts(plan: Plan) -> Parts:
                 source = c.generate(program, options, processor.features, alone=alone)
                 symbol = name + processor.suffix
                 flags = (*processor.chain.lean(source.straight), *c.flags(options), f"-Dkernel={symbol}")
-                kernels.append((processor, symbol, _apart(source.text, symbol), flags))
+                text, made = with_table(_apart(source.text, symbol), f"{symbol}_routines")
+                kernels.append((processor, symbol, text, flags))
+                tables += [made] if made else []
+                needs_routines |= bool(made)
             assert source is not None
             variants = [name + processor.suffix for processor in plan.processors]
             tables += [f"extern int64_t {variant}(const weft_rt *, int64_t *);" for variant in variants]
@@ -89,7 +95,8 @@ def texts(plan: Plan) -> Parts:
         entries.append(entry)
         functions.append(entry_function(prefix, entry, function, versions))
     header = c_header.header(prefix, entries, __version__)
-    runtime = (*_macros(plan, prefix), native_source("host.c"))
+    macros = (*_macros(plan, prefix), f"#define HOST_ROUTINES {int(needs_routines)}")
+    runtime = (*macros, native_source("host.c"))
     over = [each.defined(prefix, kind) for kind in c_header.handle_types(entries) for each in accessors(kind)]
     glue = "\n".join(("#define _GNU_SOURCE 1", header, *runtime, *over, *tables, *functions))
     return Parts(glue, tuple(kernels), tuple(entries))
@@ -111,7 +118,7 @@ def _macros(plan: Plan, prefix: str) -> list[str]:
         *(f"#define {name} {prefix}_own_{name}" for name in ("weft_set_threads", "weft_scratch_kept")),
         f"#define HOST_LIMITS {limits}",
         f"#define HOST_GEMM_LIMIT {POSITION['gemm']}",
-        *(f"#define {name} {value}" for name, value in macros(plan.processors).items()),
+        *(f"#define {name} {value}" for name, value in processor_macros(plan.processors).items()),
         f"#define HOST_BLAS {int(bool(plan.blas))}",
         *declared,
         f"static void (*const own_products[][2])(void) = {{{', '.join(products)}}};",

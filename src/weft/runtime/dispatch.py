@@ -187,15 +187,16 @@ def core_source() -> str:
 
 
 def native_source(main: str) -> str:
-    """A file of `native/` with others of them put in the place of their `#include`, each once."""
+    """A file of `native/` with others of them put in the place of their `#include`: each once, or `again`."""
     done: set[str] = set()
 
-    def expand(name: str) -> str:
-        if name in done:
+    def expand(name: str, again: str | None = None) -> str:
+        if name in done and not again:
             return ""
         done.add(name)
         text = (_NATIVE_SOURCES / name).read_text(encoding="utf-8")
-        return re.sub(r'^#include "([^"]+)"$', lambda found: expand(found[1]), text, flags=re.MULTILINE)
+        include = r'^#include "([^"]+)"( /\* again \*/)?$'
+        return re.sub(include, lambda found: expand(found[1], found[2]), text, flags=re.MULTILINE)
 
     return expand(main)
 

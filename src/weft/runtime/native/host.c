@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LARGEST_EXTENT ((int64_t)1 << 40)
 #define LARGEST_SPAN ((int64_t)1 << 46)
@@ -236,8 +238,16 @@ static void *rt_new_array(int64_t *w, int64_t slot, int64_t typenum, int64_t ran
     return made->data;
 }
 
+#if HOST_ROUTINES
+#include "host_routines.c"
+#else
+#define rt_routine NULL
+static const unsigned routines_without_memory = 0;
+#endif
+
 static weft_rt runtime_table = {
     .version = 1,
+    .routine = rt_routine,
     .new_array = rt_new_array,
     .alloc = rt_alloc,
     .release = rt_release,
@@ -361,7 +371,9 @@ static inline int64_t run_kernel(const kernel_function *kernels, int64_t *w)
         return STATUS_MEMORY;
     if (__builtin_expect(processor_level < 0, 0))
         return STATUS_PROCESSOR;
-    return kernels[processor_level](&runtime_table, w);
+    unsigned before = routines_without_memory;
+    int64_t status = kernels[processor_level](&runtime_table, w);
+    return __builtin_expect(routines_without_memory != before, 0) ? STATUS_MEMORY : status;
 }
 
 HOST_API void HOST(free)(void *memory) { rt_release(memory); }
