@@ -423,7 +423,10 @@ REFUSED = {
         "d: list[tuple[int, float]] is a container",
         "lists or arrays",
     ),
-    "import numpy as np\nimport weft\ndef f(a: weft.f64[:, :]):\n    return np.linalg.eigvals(a)\n": ("routine of NumPy", "loops"),
+    "import numpy as np\nimport weft\ndef f(a: weft.c128[:, :]):\n    return np.linalg.eigvals(a)\n": (
+        "routine of NumPy",
+        "loops",
+    ),
     "import weft\nfrom scipy import special\ndef f(a: weft.f64[:]):\n    return special.erf(a)\n": (
         "another library",
         "Callable",
