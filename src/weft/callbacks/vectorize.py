@@ -8,6 +8,7 @@ The function gets NumPy scalars, as in `[f(a, b) for a, b in zip(x, y)]`.
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import functools
 import inspect
@@ -170,6 +171,8 @@ def _element(address: int, dtype: np.dtype[Any]) -> Any:
 class Vectorized:
     """A ufunc whose loops are made as they are needed.  `types` are those that it has; each is an `np.ufunc`."""
 
+    signature = None  # as that of a ufunc of NumPy that is none of matrices
+
     def __init__(self, function: Callable[..., Any], identity: Any, options: Options) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
@@ -188,14 +191,20 @@ class Vectorized:
 
     @property
     def nout(self) -> int:
-        """How many results there are; known once a loop exists."""
-        if not self._loops:
-            raise AttributeError(f"{self.__name__} has no loop yet: call it once")  # type: ignore[attr-defined]
-        return int(next(iter(self._loops.values())).nout)
+        """How many results there are: as many as a loop gives, or a return of the function."""
+        if self._loops:
+            return int(next(iter(self._loops.values())).nout)
+        nodes = ast.walk(load(self.py_func).tree)
+        returned = (node.value for node in nodes if isinstance(node, ast.Return))
+        return max((len(value.elts) for value in returned if isinstance(value, ast.Tuple)), default=1)
 
     @property
     def nargs(self) -> int:
         return self.nin + self.nout
+
+    @property
+    def ntypes(self) -> int:
+        return len(self.types)
 
     def loop(self, *types: Any) -> Any:
         """The `np.ufunc` for arguments of these types; compiled if there is none yet."""
