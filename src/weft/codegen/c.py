@@ -38,7 +38,7 @@ from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
 from weft.codegen.c_parts import halves
 from weft.codegen.c_stmt import Statements
-from weft.ir.expr import Var, dim_vars
+from weft.ir.expr import Op, Var, dim_vars
 from weft.ir.program import (
     REGIONS,
     Argument,
@@ -54,10 +54,11 @@ from weft.ir.program import (
     Rebind,
     Role,
     SizeOf,
+    Stmt,
     Symbol,
     While,
 )
-from weft.ir.walk import walk
+from weft.ir.walk import subexpressions, walk
 from weft.options import Options
 from weft.records import dataclass
 
@@ -191,10 +192,14 @@ def _prototypes(used: Used, features: CFeatures, vector: frozenset[str]) -> list
 
 
 def _branches(node: Node) -> bool:
-    """Whether a loop ends early, goes on for as long as a condition holds, or chooses between single statements."""
+    """Whether a loop ends early, goes on for as long as a condition holds, or chooses: between single statements, or
+    between values by what is chosen itself, as max(0.0, min(a, b)) does."""
     if isinstance(node, Loop):
         found = [inner for inner in walk(node.body) if isinstance(inner, If)]
         return any(block and not has_loop(block) for inner in found for block in (inner.then, inner.orelse))
+    if isinstance(node, Stmt):
+        tests = [expr.args[0] for expr in subexpressions(node.value) if isinstance(expr, Op) and expr.op == "select"]
+        return any(isinstance(part, Op) and part.op == "select" for test in tests for part in subexpressions(test))
     return isinstance(node, (While, Break, Rebind))
 
 
