@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from weft import net, restored, steps
-from weft.errors import PragmaError, Unsupported, WeftError
+from weft.errors import NOWHERE, PragmaError, Span, Unsupported, WeftError, lacks_compiler, source_line
 from weft.records import dataclass
 from weft.runtime import machine
 
@@ -36,6 +36,9 @@ class Prebuilt:
     fallbacks: tuple[Any, ...] = ()
 
 
+#: What to do about calls that plain Python runs faster.
+_MORE_WORK = "do more in one call: put the loop that calls it into the compiled function"
+
 #: What `inspect` shows.
 INSPECTED = ("ir", "c", "python", "cupy", "asm", "pragmas", "types", "core")
 
@@ -46,7 +49,9 @@ def explanation(function: Any) -> Explanation:
 
     parts = [*function._parts()]
     refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
-    refused += [(part._place(), reason, "") for part in parts for reason in slower(part)]
+    refused += [(part._place(), reason, _MORE_WORK) for part in parts for reason in slower(part)]
+    # Without a C compiler only the arrays' one was asked: what it refuses may well be native.
+    refused = [one for one in refused if lacks_compiler(one[1])][:1] or refused
     mistakes = [(p.span, p.reason, p.remedy) for part in parts if (p := part.declared_wrongly) and not part._compiled]
     place = _bare_place(function)
     try:
@@ -129,17 +134,20 @@ def _place(function: Any) -> FunctionSource:
 
     try:
         source = function._load()
-    except Unsupported:
-        return _bare_place(function)
+    except Unsupported as problem:
+        return _bare_place(function, problem.span)
     return FunctionSource(source.name, source.file, function.py_func.__code__.co_firstlineno, source.text)
 
 
-def _bare_place(function: Any) -> FunctionSource:
-    """Name and file of a function."""
+def _bare_place(function: Any, problem: Span = NOWHERE) -> FunctionSource:
+    """Name and file of a function; its text up to the place of what is wrong with it, if that is known."""
     from weft.report.explain import FunctionSource
 
     code = function.py_func.__code__
-    return FunctionSource(function.py_func.__name__, code.co_filename, code.co_firstlineno, "")
+    first = code.co_firstlineno
+    last = problem.end_line if problem.file == code.co_filename and problem.end_column else first - 1
+    text = "\n".join(source_line(problem, line) for line in range(first, last + 1))
+    return FunctionSource(function.py_func.__name__, code.co_filename, first, text)
 
 
 def _history(function: Any, parts: list[Any]) -> History:

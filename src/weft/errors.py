@@ -29,6 +29,8 @@ _ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
 APART = "move it out of the compiled function, and pass what you need of it"
 # What to do where nothing better is known: about what Python would refuse as well, and about anything else.
 _MISTAKE = "correct it: plain Python raises an exception here, too"
+#: What to do where there is no C compiler.
+INSTALL = "install gcc or clang, or pip install 'weft[zig]'"
 _ANOTHER_WAY = "compute it outside the compiled function, and pass the result (`weft support` lists what is native)"
 
 
@@ -197,6 +199,13 @@ def located(place: str) -> Any:
         raise LookupError(place) from problem
 
 
+def advice(reason: str, remedy: str) -> str:
+    """One thing to do about a reason, also where nothing better is known."""
+    if lacks_compiler(reason):
+        return INSTALL
+    return remedy or (_MISTAKE if _ERROR.match(reason) else _ANOTHER_WAY)
+
+
 class WeftError(Exception):
     """The root of every exception that weft raises for reasons of its own."""
 
@@ -223,7 +232,7 @@ class Unsupported(WeftError):
 
     def told(self, headline: str) -> str:
         """The text under a headline: there is always one thing to do."""
-        remedy = self.remedy or (_MISTAKE if _ERROR.match(self.reason) else _ANOTHER_WAY)
+        remedy = advice(self.reason, self.remedy)
         return render(self.span, self.reason, remedy=remedy, types=self.types, headline=headline)
 
     def __str__(self) -> str:

@@ -74,13 +74,14 @@ def lacks_compiler(refused: Any, place: Any) -> bool:
 def no_compiler(file: str, line: int) -> None:
     """Tell once in a process that there is no machine code because there is no C compiler."""
     global _told
+    from weft.errors import INSTALL
     from weft.runtime import toolchain
 
     if _told or toolchain.find() is not None:
         return
     _told = True
     text = f"{file}:{line}: no C compiler works here: weft generates Python, which is slower\n"
-    warn(f"{text}  try:   install gcc or clang, or pip install 'weft[zig]'", file, line)
+    warn(f"{text}  try:   {INSTALL}", file, line)
 
 
 def summarise(limit: int = SHOWN) -> None:

@@ -54,6 +54,11 @@ def test_a_module_to_simulate_that_cannot_be_read(module: str, capsys: pytest.Ca
     assert "importing nul_to_simulate failed" in told(capsys, "simulate", "nul_to_simulate:f", "3")
 
 
+def test_a_file_that_raises_tells_the_line(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("raises_at_once.py").write_text("def f(x):\n    return 1 / x\n\nf(1)\nf(0)\n")
+    assert "raises_at_once.py failed in line 2: ZeroDivisionError" in told(capsys, "explain", "raises_at_once.py")
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 1, "functions": ' + "[" * 100_000, "\0", "{}", ""])
 def test_hints_that_are_nonsense(module: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:

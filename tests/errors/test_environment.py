@@ -45,6 +45,8 @@ def test_no_compiler_at_all(tmp_path: Path, subprocess_environment: dict[str, st
 
 
 OBJECTS = """
+import time
+
 import weft
 
 class Ball:
@@ -57,7 +59,17 @@ def moved(balls):
         ball.x += 1.0
     return sum(ball.x for ball in balls)
 
-print(moved([Ball(0.0), Ball(1.0)]))
+@weft.jit
+def timed(n):
+    started = time.perf_counter()
+    total = 0
+    for i in range(n):
+        total += i
+    return total if started else 0
+
+print(moved([Ball(0.0), Ball(1.0)]), timed(10))
+told = [function.explain().short() for function in (moved, timed)]
+print([text.count("left to Python:") for text in told], ["weft[zig]" in text for text in told])
 """
 
 
@@ -68,11 +80,13 @@ def test_without_a_compiler_that_is_the_one_thing_to_tell(
     environment = {**subprocess_environment, "PATH": "", "WEFT_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("CC", None)
     done = _run(tmp_path, environment, OBJECTS)
-    assert done.stdout.strip() == "3.0"
+    values, told = done.stdout.splitlines()
+    assert values == "3.0 45"
     if "no C compiler works here" in done.stderr:  # the wheel of ziglang may be installed
         assert done.stderr.count("FallbackWarning") == 1 and "weft[zig]" in done.stderr
+        assert told == "[1, 1] [True, True]"
     else:
-        assert not done.stderr
+        assert not done.stderr and told == "[0, 0] [False, False]"
 
 
 def test_compiler_that_is_killed(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ def functions() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Names and covered parameters of what is native, without aliases."""
     found = []
     for row in support.rows():
-        if row.path == "black box" or row.alias_of or row.name in _OMITTED or row.family not in _FAMILIES:
+        if row.path == "Python" or row.alias_of or row.name in _OMITTED or row.family not in _FAMILIES:
             continue
         found.append((row.name, row.covered))
     return tuple(found)

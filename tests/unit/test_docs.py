@@ -252,7 +252,7 @@ def test_every_entry_is_in_the_table() -> None:
     homes: dict[str, Any] = {"np": np, "ndarray": np.ndarray, "": builtins}
     for entry in filter(lambda entry: not support.is_registered(entry), knowledge.entries()):
         name = support.title(entry)
-        assert table[name].path != "black box"
+        assert table[name].path != "Python"
         root, *rest = name.split(".") if "." in name else ("", name)
         if root == "number":
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from html.parser import HTMLParser
 from typing import Any
@@ -300,3 +301,48 @@ def test_calls_that_ran_as_plain_python_were_calls() -> None:
         made(np.arange(9.0), np.zeros(9))
     told = (made.explain().short(), str(made.explain()), made._repr_html_(), page([made.explain()], "x"))
     assert all("not compiled: its" in text and "call it once" not in text for text in told)
+
+
+def _evaluated(text: Any) -> Any:
+    return eval(text)
+
+
+async def _waiting() -> int:
+    return 1
+
+
+def test_a_reason_stands_at_its_line_with_a_remedy() -> None:
+    """Also where the compiler of plain Python cannot even read the function, and where nothing better is known."""
+    made = weft.jit(_evaluated, fallback="silent")
+    made("1 + 2")
+    told = made.explain().short()
+    assert "return eval(text)" in told and "`eval`, which looks at the variables" in told and "try: move it out" in told
+    waiting = weft.jit(_waiting, fallback="silent")
+    waiting().close()
+    told = waiting.explain().short()
+    assert "async def _waiting() -> int:" in told and "try: write it as a plain `def`" in told
+    for left in (line for line in (*made.explain().lines, *waiting.explain().lines) if line.notes):
+        assert all(note.remedy for note in left.notes if note.kind == "python")
+
+
+@pytest.mark.native
+def test_calls_in_python_beside_native_ones_are_explained() -> None:
+    @weft.jit
+    def divided(a: int, b: int) -> float:
+        return a / b
+
+    divided(1, 2)
+    assert "Python runs the calls" not in divided.explain().short()
+    with pytest.raises(ZeroDivisionError):
+        divided(1, 0)
+    assert "1 call in Python" in divided.explain().short() and "end in an exception" in divided.explain().short()
+
+
+def test_the_report_is_apart_from_what_the_file_prints(tmp_path: Any, capsys: Any) -> None:
+    from weft.cli.explain import explain_file
+
+    (tmp_path / "talks.py").write_text("print('hello')\ndef f(x):\n    print(end='there')\n    return x + 1\n")
+    assert explain_file(tmp_path / "talks.py", ["f(1)"], True, None) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)[0]["function"] == "f"
+    assert "hello" in shown.err and "there" in shown.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -28,15 +29,19 @@ def explain_file(
     time: bool = False,
 ) -> int:
     """Compile what hints or calls tell how to compile, and explain every function of the file."""
-    module = import_file(path)
+    # What the program prints is not part of the report, which other programs may read.
+    with contextlib.redirect_stdout(sys.stderr):
+        module = import_file(path)
     functions = functions_of(module)
     if not functions:
         return complain(f"{path} defines no function", FAILED)
-    failed = compile_for(module.__dict__, functions, calls)
+    with contextlib.redirect_stdout(sys.stderr):
+        failed = compile_for(module.__dict__, functions, calls)
     if time and not calls:
         complain("--time measures the calls given by --call, and there is none: --call 'f(...)'", FAILED)
     if failed is None and time:
-        failed = compile_for(module.__dict__, _timed(functions), calls)
+        with contextlib.redirect_stdout(sys.stderr):
+            failed = compile_for(module.__dict__, _timed(functions), calls)
     if failed is not None:
         return complain(failed, FAILED)
     if steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 import types
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,17 @@ def import_file(path: Path) -> types.ModuleType:
     except SystemExit as problem:
         raise CannotImport(f"importing {path} ended by sys.exit({problem.code!r})") from problem
     except Exception as problem:
-        raise CannotImport(f"importing {path} failed: {type(problem).__name__}: {problem}") from problem
+        told = f"{_at(problem, path)}: {type(problem).__name__}: {problem}"
+        raise CannotImport(f"importing {path} failed{told}") from problem
     return module
+
+
+def _at(problem: Exception, path: Path) -> str:
+    """The line of the file at which an exception left it; "" if it never reached one."""
+    file = os.path.abspath(path)
+    met = traceback.walk_tb(problem.__traceback__)
+    lines = [line for frame, line in met if os.path.abspath(frame.f_code.co_filename) == file]
+    return f" in line {lines[-1]}" if lines else ""
 
 
 def is_distributed(function: Any) -> bool:

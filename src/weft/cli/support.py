@@ -11,7 +11,7 @@ from weft.cli import DONE, WRONG_REQUEST, complain, say
 from weft.report import support
 from weft.report.support import Row
 
-_STYLES = {"native": "green", "library": "cyan", "black box": "dim"}
+_STYLES = {"native": "green", "library": "cyan", "Python": "dim"}
 
 
 def show_support(name: str | None, as_json: bool, as_markdown: bool) -> int:
@@ -42,9 +42,9 @@ def show_support(name: str | None, as_json: bool, as_markdown: bool) -> int:
 
 
 def _print_family(title: str, members: Sequence[Row]) -> None:
-    known = [row for row in members if row.path != "black box"]
-    unknown = [row.name for row in members if row.path == "black box"]
-    say(f"{title}: {len(known)} native, {len(unknown)} black box", "bold")
+    known = [row for row in members if row.path != "Python"]
+    unknown = [row.name for row in members if row.path == "Python"]
+    say(f"{title}: {len(known)} native, {len(unknown)} in Python", "bold")
     if sys.stdout.isatty():
         _rich_table(known)
     else:
@@ -52,7 +52,7 @@ def _print_family(title: str, members: Sequence[Row]) -> None:
         for row in known:
             print(f"  {row.name:<{width}}  {row.path:<7}  {_arguments(row)}{_outside(row)}")
     if unknown:
-        say("black box: " + ", ".join(unknown), "dim")
+        say("in Python: " + ", ".join(unknown), "dim")
     print()
 
 
@@ -64,7 +64,7 @@ def _rich_table(known: Sequence[Row]) -> None:
         for row in known:
             print(f"  {row.name}  {row.path}  {_arguments(row)}{_outside(row)}")
         return
-    table = Table("name", "path", "arguments", "black box with", "dtypes", "limits", box=None, pad_edge=False)
+    table = Table("name", "path", "arguments", "in Python with", "dtypes", "limits", box=None, pad_edge=False)
     for row in known:
         outside = ", ".join(row.uncovered)
         table.add_row(row.name, row.path, _arguments(row), outside, row.dtypes, "; ".join(row.notes))

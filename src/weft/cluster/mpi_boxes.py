@@ -69,22 +69,26 @@ def remove(boxes: Iterable[Box], holes: Sequence[Box]) -> list[Box]:
 def union(boxes: Iterable[Box]) -> list[Box]:
     """Disjoint boxes that hold the same elements, neighbours joined where that gives a box."""
     apart: list[Box] = []
-    for box in boxes:
+    # Thousands of tiles along one axis are one box before every box is compared with every other one.
+    for box in _joined_along_all([box for box in boxes if volume(box)]):
         apart.extend(subtract(box, apart))
-    rank = len(apart[0]) if apart else 0
-    for axis in reversed(range(rank)):
-        apart = _joined(apart, axis)
-    return sorted(apart)
+    return sorted(_joined_along_all(apart))
+
+
+def _joined_along_all(boxes: list[Box]) -> list[Box]:
+    for axis in reversed(range(len(boxes[0]) if boxes else 0)):
+        boxes = _joined(boxes, axis)
+    return boxes
 
 
 def _joined(boxes: list[Box], axis: int) -> list[Box]:
-    """Boxes that differ along one axis alone, and touch there, become one."""
+    """Boxes that differ along one axis alone, and touch or overlap there, become one."""
     found: list[Box] = []
     for box in sorted(boxes, key=lambda box: (box[:axis], box[axis + 1 :], box[axis])):
         last = found[-1] if found else None
         alike = last is not None and last[:axis] == box[:axis] and last[axis + 1 :] == box[axis + 1 :]
-        if last is not None and alike and last[axis][1] == box[axis][0]:
-            found[-1] = (*box[:axis], (last[axis][0], box[axis][1]), *box[axis + 1 :])
+        if last is not None and alike and last[axis][1] >= box[axis][0]:
+            found[-1] = (*box[:axis], (last[axis][0], max(last[axis][1], box[axis][1])), *box[axis + 1 :])
         else:
             found.append(box)
     return found

@@ -676,7 +676,8 @@ def function_info(unit: Unit, function: Any, span: Span) -> FunctionInfo:
             fixed |= {name for name, cell in source.cells.items() if callable(reads.contents(cell))}
             tree = core_function(source.tree, fixed=fixed, shadowed=known & (set(source.namespace) | set(source.cells)))
         except NotCore as problem:
-            raise Refusal(span, f"`{function.__name__}`: {problem}") from None
+            at = Span(source.file, problem.line, problem.column, problem.end_line, problem.end_column)
+            raise Refusal(at if problem.line else span, problem.reason, problem.remedy) from None
         cells = dict(source.cells)
         found = unit.functions[key] = FunctionInfo(tree, source.file, source.namespace, cells, None, function)
         unit.kept.append(function)

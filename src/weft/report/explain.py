@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal, Protocol
 
-from weft.errors import Span
+from weft.errors import Span, advice
 from weft.ir.expr import Cast, Op, Read, Reduce
 from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt, While
 from weft.ir.routines import ROUTINES
@@ -253,7 +253,8 @@ def explain(
     for version in compiled:
         _gather(version, source, facts, general)
     for span, reason, remedy in refused:
-        for number in _note_python(span, Note("python", reason, remedy), source.file, facts, general):
+        note = Note("python", reason, advice(reason, remedy))
+        for number in _note_python(span, note, source.file, facts, general):
             facts[number].python |= not facts[number].native
     for span, reason, remedy in mistakes:
         _note_python(span, Note("error", reason, remedy), source.file, facts, general)
@@ -332,7 +333,7 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
         if note not in target:
             target.append(note)
     for span, reason, remedy in version.fallbacks:
-        inside = _note_python(span, Note("python", reason, remedy), source.file, facts, general)
+        inside = _note_python(span, Note("python", reason, advice(reason, remedy)), source.file, facts, general)
         for number in inside:
             facts[number].python = True
     for number, code in c_by_line(version.c_source or "", source.file).items():

@@ -81,6 +81,8 @@ def compact(explanation: Explanation) -> list[str]:
 def _lines(explanation: Explanation) -> Iterator[str]:
     yield f"{explanation.function}  ({explanation.file})"
     yield f"  {status(explanation)}"
+    if explanation.versions and explanation.python_calls and not explanation.refused:
+        yield "  Python runs the calls that end in an exception, and those with sizes or integers that no version takes"
     top = costliest(explanation)
     if top:
         yield "  costliest lines (estimated):"

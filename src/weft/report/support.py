@@ -23,7 +23,7 @@ from weft.frontend import knowledge
 from weft.frontend.knowledge import ALL_KINDS, ARRAYS, COMMON_LIMITS, Entry
 from weft.records import dataclass
 
-Path = Literal["native", "library", "black box"]
+Path = Literal["native", "library", "Python"]
 
 #: Where functions live, as the user writes it; the first home that has an object gives it its name.
 HOMES: dict[str, Any] = {
@@ -163,12 +163,12 @@ def rows() -> list[Row]:
             if full in found:
                 continue
             known = knowledge.method(name) if home == "ndarray" else knowledge.lookup(thing)
-            found[full] = _row(known, full, title(known)) if known is not None else Row(full, home, "black box")
+            found[full] = _row(known, full, title(known)) if known is not None else Row(full, home, "Python")
     for name in ATTRIBUTES:
         found[f"ndarray.{name}"] = Row(f"ndarray.{name}", "attributes", "native")
     for name in sorted(set(dir(np.ndarray)) - set(ATTRIBUTES)):
         if not name.startswith("_") and not callable(getattr(np.ndarray, name)):
-            found[f"ndarray.{name}"] = Row(f"ndarray.{name}", "attributes", "black box")
+            found[f"ndarray.{name}"] = Row(f"ndarray.{name}", "attributes", "Python")
     return sorted(found.values(), key=lambda row: row.name)
 
 
@@ -212,7 +212,7 @@ def _elsewhere(name: str) -> list[Row]:
             found = getattr(found, part)
     except (ImportError, AttributeError):
         return []
-    return [Row(name, name.rpartition(".")[0], "black box")] if callable(found) else []
+    return [Row(name, name.rpartition(".")[0], "Python")] if callable(found) else []
 
 
 def suggestions(name: str, table: list[Row]) -> list[str]:
@@ -225,15 +225,15 @@ def suggestions(name: str, table: list[Row]) -> list[str]:
 
 def details(row: Row) -> list[str]:
     """A row in words, one fact a line."""
-    if row.path == "black box":
+    if row.path == "Python":
         library = "SciPy" if row.family.startswith("scipy") else "NumPy"
         where = "runs in Python" if row.family in ("", "math", "cmath") else f"runs through {library} in place"
-        return [f"{row.name}: black box: {where}; the rest of the function stays native"]
+        return [f"{row.name}: {where}; the rest of the function stays native"]
     lines = [f"{row.name}: {row.path}" + (f" (the same as {row.alias_of})" if row.alias_of else "")]
     if row.covered:
         lines.append(f"arguments   {', '.join(row.covered)}")
     if row.uncovered:
-        lines.append(f"black box   with {', '.join(row.uncovered)}")
+        lines.append(f"in Python   with {', '.join(row.uncovered)}")
     if row.dtypes:
         lines.append(f"dtypes      {row.dtypes}")
     lines += [f"limits      {note}" for note in row.notes]
@@ -247,10 +247,10 @@ _PAGE_HEAD = """# What is native
 <!-- written by pytest tests/unit/test_docs.py --update-golden: the same table as `weft support` -->
 
 **native**: compiled into the function. **library**: compiled into a call of BLAS, LAPACK or the FFT library that is
-already loaded. **black box**: runs through NumPy (or Python) in place; the rest of the function stays native. An
-argument that is not covered is never ignored: that call takes the black-box path. `weft support NAME` prints a row.
+already loaded. **Python**: the interpreter runs it in place; the rest of the function stays native. An
+argument that is not covered is never ignored: Python runs that call. `weft support NAME` prints a row.
 
-float16, longdouble, strings, dates and objects are black box everywhere, and so is what NumPy computes in float16
+float16, longdouble, strings, dates and objects run in Python everywhere, and so does what NumPy computes in float16
 (`np.sin` of int8); "all" means bool, int8 to int64, uint8 to uint64, float32, float64, complex64 and complex128, as far
 as NumPy itself takes them. Numbers count as arrays of rank 0, without an `axis`; what would return an array of
 rank 0 stays Python (add `[()]`), an argument of rank 0 is read and written natively.
@@ -267,14 +267,14 @@ def page() -> str:
     parts = [_PAGE_HEAD, *(f"| `{name}` | {words} |\n" for name, words in COMMON_LIMITS.items())]
     for family, members in families(rows()).items():
         parts.append(f"\n## {heading(family)}\n")
-        known = [row for row in members if row.path != "black box"]
+        known = [row for row in members if row.path != "Python"]
         if known:
-            columns = ("name", "path", "arguments", "black box with", "dtypes", "limits")
+            columns = ("name", "path", "arguments", "in Python with", "dtypes", "limits")
             parts.append(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n")
             parts += [_markdown(names, row) for names, row in _alike(known)]
-        unknown = [f"`{row.name}`" for row in members if row.path == "black box"]
+        unknown = [f"`{row.name}`" for row in members if row.path == "Python"]
         if unknown:
-            listed = textwrap.fill(f"Black box: {', '.join(unknown)}.", 120, break_on_hyphens=False)
+            listed = textwrap.fill(f"In Python: {', '.join(unknown)}.", 120, break_on_hyphens=False)
             parts.append(f"\n{listed}\n")
     return "".join(parts)
 

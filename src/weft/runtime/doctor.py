@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from weft.errors import OptionError
+from weft.errors import INSTALL, OptionError
 from weft.options import Options, make_options
 from weft.records import dataclass
 from weft.runtime.cache import default_cache
@@ -111,7 +111,7 @@ def _compilers() -> list[Fact]:
         out.append(Fact("compiler", "good", f"{command}: {tools.version}, {vector}; {role} (from {verdict.origin})"))
         chosen = True
     if not chosen:
-        remedy = "install gcc or clang, or pip install 'weft[zig]'"
+        remedy = INSTALL
         out.append(Fact("compiler", "bad", "none works: the slower Python back end is used", remedy))
     return out
 

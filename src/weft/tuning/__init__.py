@@ -75,7 +75,7 @@ class Tuned:
         measured = sum(trial.seconds is not None for trial in self.trials)
         lines = [f"{name}: {1e3 * self.before:.4g} ms -> {1e3 * self.after:.4g} ms ({self.speedup:.2f}x)"]
         lines += [f"  {directive}" for directive in self.directives] or ["  nothing was faster than what weft chose"]
-        told = f"  {measured} candidates measured, {len(self.trials) - measured} without effect or not legal"
+        told = f"  {measured} candidates measured, {len(self.trials) - measured} more without effect or not legal"
         lines.append(told + (", stopped by Ctrl-C" if self.interrupted else ""))
         if self.there is not None:
             lines.append(f"  {self.there}")

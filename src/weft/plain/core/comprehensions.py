@@ -11,7 +11,7 @@ import ast
 
 from weft.plain.core.build import Filling, arguments, assign, conditional, function, load, never_bound, place
 from weft.plain.core.frame import Frame
-from weft.plain.core.refuse import NotCore
+from weft.plain.core.refuse import WAITLESS, NotCore
 from weft.plain.core.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
@@ -28,7 +28,7 @@ Statements = list[ast.stmt]
 
 def reduce_comprehension(frame: Frame, node: Comprehension, out: Statements) -> ast.expr:
     if any(generator.is_async for generator in node.generators):
-        raise NotCore(node, "an async comprehension has no Core form")
+        raise NotCore(node, "an `async for` in a comprehension", WAITLESS)
     if isinstance(node, ast.GeneratorExp) or _is_captured(node):
         return _as_function(frame, node, out)
     return _as_loops(frame, node, out)

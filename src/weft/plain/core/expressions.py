@@ -21,7 +21,7 @@ def reduce(frame: Frame, node: ast.expr, out: Statements) -> ast.expr:
     """The Core of an expression; statements that must run before it are added to `out`."""
     handler = _HANDLERS.get(type(node))
     if handler is None:
-        raise NotCore(node, f"{_NAMES.get(type(node).__name__, type(node).__name__)} has no Core form")
+        raise NotCore(node, _NAMES.get(type(node).__name__, type(node).__name__))
     return handler(frame, node, out)
 
 

@@ -122,7 +122,7 @@ class _Patterns:
             return self._mapping(pattern, subject, then)
         if isinstance(pattern, ast.MatchClass):
             return self._class(pattern, subject, then)
-        raise NotCore(pattern, f"the pattern {type(pattern).__name__} has no Core form")
+        raise NotCore(pattern, f"the pattern {type(pattern).__name__}")
 
     def _all(self, pairs: list[tuple[ast.pattern, ast.expr]], then: Then) -> Statements:
         """Several patterns, one after the other."""

@@ -6,16 +6,19 @@ import ast
 import copy
 from collections.abc import Collection
 
+from weft.errors import APART
 from weft.plain.core.build import function, place
 from weft.plain.core.expressions import reduce
 from weft.plain.core.frame import Frame, Names
-from weft.plain.core.refuse import NotCore
+from weft.plain.core.refuse import WAITLESS, NotCore
 from weft.plain.core.scopes import bound_identifiers, scope_of
 from weft.plain.core.statements import reduce_block
 
 # Builtins that see the variables of their caller by name.
 _SEE_VARIABLES = frozenset({"locals", "exec", "eval"})
 _SEE_VARIABLES_WITHOUT_ARGUMENTS = frozenset({"vars", "dir"})
+_BY_NAME = "name the variables that you need: {'x': x}"
+_OUTSIDE = "define the class outside the compiled function"
 
 
 def core_function(
@@ -31,7 +34,7 @@ def core_function(
     which saves temporaries; shadowed: names of builtins that mean something else in its module or closure.
     """
     if isinstance(tree, ast.AsyncFunctionDef):
-        raise NotCore(tree, "an async function has no Core form")
+        raise NotCore(tree, "an `async def`", WAITLESS)
     tree = copy.deepcopy(tree)
     if isinstance(tree, ast.Lambda):
         tree = function("_lambda", tree.args, [place(ast.Return(tree.body), tree.body)], tree)
@@ -70,9 +73,9 @@ def _class_body(names: Names, tree: ast.ClassDef) -> None:
 def _methods(names: Names, statements: list[ast.stmt]) -> None:
     for statement in statements:
         if isinstance(statement, (ast.Global, ast.Nonlocal)):
-            raise NotCore(statement, f"`{type(statement).__name__.lower()}` in a class body has no Core form")
+            raise NotCore(statement, f"`{type(statement).__name__.lower()}` in the body of a class", _OUTSIDE)
         if isinstance(statement, ast.AsyncFunctionDef):
-            raise NotCore(statement, "an async method has no Core form")
+            raise NotCore(statement, "an `async def`", WAITLESS)
         if isinstance(statement, ast.FunctionDef):
             _function(names, statement)
         elif isinstance(statement, ast.ClassDef):
@@ -89,9 +92,10 @@ def _refuse_looks(tree: ast.AST, shadowed: Collection[str]) -> None:
     bound = {*bound_identifiers(tree), *shadowed}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in _SEE_VARIABLES - bound:
-            raise NotCore(node, f"`{node.id}` sees the variables of the function by name")
+            remedy = _BY_NAME if node.id == "locals" else APART
+            raise NotCore(node, f"`{node.id}`, which looks at the variables of the function", remedy)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args and not node.keywords:
             if node.func.id in _SEE_VARIABLES_WITHOUT_ARGUMENTS - bound:
-                raise NotCore(node, f"`{node.func.id}()` sees the variables of the function by name")
+                raise NotCore(node, f"`{node.func.id}()`, which looks at the variables of the function", _BY_NAME)
         if getattr(node, "type_params", None):
-            raise NotCore(node, "type parameters have no Core form")
+            raise NotCore(node, "type parameters", "leave them out")

@@ -25,7 +25,7 @@ def reduce_block(frame: Frame, statements: Statements) -> Statements:
         handler = _HANDLERS.get(type(statement))
         if handler is None:
             kind = type(statement).__name__
-            raise NotCore(statement, f"{_NAMES.get(kind, kind)} has no Core form")
+            raise NotCore(statement, _NAMES.get(kind, kind))
         handler(frame, statement, out)
     if not out and statements:
         out.append(place(ast.Pass(), statements[0]))
