@@ -1,9 +1,12 @@
-"""What objects are, whatever they say of themselves.  In: a class, or a function; out: the name of the module where the
-class comes from, or the function that weft has decorated.
+"""What classes, functions and files are.  In: one of them; out: the name of the module or package where it comes from, or
+the function that weft has decorated.
 """
 
 from __future__ import annotations
 
+import functools
+import os
+import sysconfig
 import types
 from typing import Any
 
@@ -23,3 +26,15 @@ def is_jitted(value: Any) -> bool:
 def undecorated(value: Any) -> Any:
     """The function that weft has decorated; anything else as it is."""
     return value.py_func if is_jitted(value) else value
+
+
+@functools.lru_cache(maxsize=256)
+def library_of(file: str) -> str | None:
+    """The package that a file belongs to, if it is an installed one: None for the user's own."""
+    path = os.path.abspath(file)
+    parts = path.split(os.sep)
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts[:-1]:
+            return parts[parts.index(folder) + 1].removesuffix(".py")
+    standard = sysconfig.get_paths()["stdlib"] + os.sep
+    return parts[standard.count(os.sep)].removesuffix(".py") if path.startswith(standard) else None

@@ -280,7 +280,8 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     if op in _BIT_OPS or op in _SHIFTS or op in ("gcd", "lcm"):
         if not of.dtype.is_integer:
             sign = _SIGNS.get(op, op)
-            raise Unsupported(span, f"the bit operation {sign} needs integers, not {left.type} and {right.type}")
+            reason = f"the bit operation {sign} needs integers, not {left.type} and {right.type}"
+            raise Unsupported(span, reason, "convert them first, with int() or .astype(np.int64)")
     elif op in _FLOATING:
         try:
             of = (

@@ -34,7 +34,7 @@ from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.ops import OPERATIONS
-from weft.ir.program import Buffer, Role
+from weft.ir.program import Buffer, Role, Stmt
 from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, can_cast, promote
 
 #: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
@@ -722,6 +722,15 @@ def boxed(value: Value, emitter: Emitter) -> Value:
     emitter.assign((), buffer.name, (), arith.cast(value.expr, of))
     emitter.boxed.add(buffer.name)
     return Scalar(Read(buffer.name, (), of))
+
+
+def unboxed(value: Scalar, emitter: Emitter) -> Scalar:
+    """x[()]: the number in an array of rank 0; a number of NumPy's is its own."""
+    if not emitter.is_boxed(value):
+        return value
+    buffer = emitter.declare("number", value.type)
+    emitter.emit(Stmt((), buffer.name, (), value.expr, None, emitter.span))  # `assign` would box it, too
+    return Scalar(Read(buffer.name, (), value.type))
 
 
 def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:

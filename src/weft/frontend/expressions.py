@@ -379,6 +379,9 @@ class Expressions(Building):
             text = key.value if isinstance(key, Object) else None
             if isinstance(text, str) and text.isidentifier():
                 return self.instance_attribute(base, f"@{text}", node)
+        if isinstance(base, Scalar) and key == Tuple(()) and not store and not base.type.weak:
+            if self.emitter.is_boxed(base) or not may_be_python(self, base.expr):
+                return arrays.unboxed(base, self.emitter)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)

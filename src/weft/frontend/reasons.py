@@ -10,18 +10,15 @@ reason with the source in its place, and the types by the source that has them.
 from __future__ import annotations
 
 import ast
-import functools
-import os
 import re
 import sys
-import sysconfig
 import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from weft.errors import Span, Unsupported, source_line
 from weft.frontend.specs import MAX_RANK
-from weft.naming import home_of
+from weft.naming import home_of, library_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,7 +136,7 @@ def outside_remedy(value: object) -> str:
     """What to do about an object from outside: one of a library's class is none that weft takes as an argument."""
     module = sys.modules.get(home_of(type(value)))
     file = getattr(module, "__file__", None)
-    if module is not None and (file is None or _library_of(file) is not None):
+    if module is not None and (file is None or library_of(file) is not None):
         return "use it outside the compiled function, and pass what you need of it"
     return "pass it as an argument"
 
@@ -148,6 +145,13 @@ def title_of(thing: object) -> str:
     """The name of a function, with its module unless that is plain."""
     name = getattr(thing, "__name__", repr(thing))
     module = getattr(thing, "__module__", None) or ""
+    owner = getattr(thing, "__self__", None)
+    if isinstance(thing, types.BuiltinMethodType) and owner is not None and not isinstance(owner, types.ModuleType):
+        kind = owner if isinstance(owner, type) else type(owner)
+        home = sys.modules.get(kind.__module__)
+        # random.random is a method of an object that its module keeps, datetime.now one of a class.
+        is_public = getattr(home, name, None) == thing
+        module, name = kind.__module__, name if is_public else f"{kind.__name__}.{name}"
     return f"{module}.{name}" if module and module != "builtins" else name
 
 
@@ -159,13 +163,13 @@ def no_native_form(thing: object) -> tuple[str, str]:
 def is_stand_in(function: object, file: str) -> bool:
     """Whether a library puts its function in the place of one written in C, as notebooks do with `open`."""
     wrapped = getattr(function, "__wrapped__", None)
-    return isinstance(wrapped, types.BuiltinFunctionType) and _library_of(file) is not None
+    return isinstance(wrapped, types.BuiltinFunctionType) and library_of(file) is not None
 
 
 def told_at_call(problem: Unsupported, node: ast.AST, file: str, call: Span) -> Unsupported:
     """A refusal inside a library's function, told at its call: the user cannot change the library's lines."""
-    home = _library_of(file)
-    is_inside = home is not None and home != _library_of(call.file) and home == _library_of(problem.span.file)
+    home = library_of(file)
+    is_inside = home is not None and home != library_of(call.file) and home == library_of(problem.span.file)
     if not is_inside or type(problem) is not Unsupported:
         return problem
     place = _short_source(getattr(node, "func", None)) or _short_source(node) or home
@@ -180,18 +184,6 @@ def left_to_plain(problem: Unsupported) -> Unsupported:
     """A refusal of what the compiler of plain Python has a form of, and this one has none."""
     problem.by_plain = True
     return problem
-
-
-@functools.lru_cache(maxsize=256)
-def _library_of(file: str) -> str | None:
-    """The package that a file belongs to, if it is an installed one: None for the user's own."""
-    path = os.path.abspath(file)
-    parts = path.split(os.sep)
-    for folder in ("site-packages", "dist-packages"):
-        if folder in parts[:-1]:
-            return parts[parts.index(folder) + 1].removesuffix(".py")
-    standard = sysconfig.get_paths()["stdlib"] + os.sep
-    return parts[standard.count(os.sep)].removesuffix(".py") if path.startswith(standard) else None
 
 
 def named(reason: str, node: ast.AST | None, types: Mapping[str, str]) -> str:

@@ -558,7 +558,8 @@ def describe(value: Value) -> str:
     if isinstance(value, Records):
         return "deque" if value.is_deque else f"list of {'arrays' if isinstance(value.item, ArrayOf) else 'tuples'}"
     if isinstance(value, Rows):
-        return "list of arrays" if value.of_arrays else "list of lists"
+        rows = value.item.kind if isinstance(value.item, TextType) else "lists"
+        return f"list of {'arrays' if value.of_arrays else rows}"
     if isinstance(value, Stack):
         return "list of arrays"
     if isinstance(value, Struct):

@@ -11,6 +11,7 @@ from typing import Any, Final
 from weft.frontend import reads
 from weft.plain import attributes, calls, displays, narrowing, operators, reduced, subscripts
 from weft.plain.frame import C_TYPES, SCALAR_NODES, ZEROS, Frame, Value
+from weft.plain.told import Refusal
 from weft.plain.types import BIG, Node, representation
 from weft.plain.unit import Namespace, is_constant
 
@@ -63,7 +64,10 @@ def python_value(cx: Frame, held: Any) -> Value:
 
 def hidden(cx: Frame, held: Any) -> Value:
     """A container or object outside the function: it comes as an argument."""
-    found = cx.unit.hide(held)
+    try:
+        found = cx.unit.hide(held)
+    except Refusal as problem:
+        raise cx.refuse(problem.reason, problem.remedy) from None  # where it is used, not where the function begins
     name = cx.writer.hidden(held) if cx.writer else "0"
     return Value(found.node.root(), name)
 

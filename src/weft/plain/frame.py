@@ -341,8 +341,8 @@ class Frame:
             return found
         combinations = list(product(*(list(value.node) for value in values)))
         if len(combinations) > _MAX_CASES:
-            texts = ", ".join(types.describe(value.node) for value in values)
-            raise self.refuse(f"an operation on values of too many kinds: {texts}")
+            texts = ", ".join(dict.fromkeys(types.describe(value.node) for value in values))
+            raise self.refuse(f"an operation on values of too many kinds: {texts}", "keep few types in one container")
         result = self.site(("cases", tag))
         refused: Refusal | None = None
         is_native = False

@@ -23,6 +23,7 @@ from weft.plain.unit import FunctionInfo, Instance, Unit, function_info, ordered
 _MAX_PASSES: Final = 60
 #: What cannot leave a native call.
 _INNER: Final = ("closure", "generator", "method", "partial", "view", "cell")
+_KEPT_INSIDE: Final = "return what it computes, and make it outside the compiled function"
 
 
 def infer(function: Any, samples: Sequence[Sequence[Any]], wide: frozenset[int] = frozenset()) -> tuple[Unit, Instance]:
@@ -94,6 +95,12 @@ def visit(unit: Unit, instance: Instance) -> None:
         cx.flow(cx.none, instance.result)
 
 
+def _returned(root: Instance) -> Span | None:
+    """The last `return` of a function."""
+    own = [node for node in ast.walk(root.info.tree) if isinstance(node, ast.Return) and node.value is not None]
+    return max((root.info.span(node) for node in own), key=lambda span: span.line, default=None)
+
+
 def check_result(unit: Unit, root: Instance) -> None:
     """Refuse results that have no form outside."""
     seen: set[int] = set()
@@ -105,7 +112,7 @@ def check_result(unit: Unit, root: Instance) -> None:
         seen.add(id(node))
         for head in node:
             if head.kind in _INNER:
-                raise Refusal(unit.span, f"`{root.info.name}` returns a value of type {head!r}")
+                raise Refusal(_returned(root) or unit.span, f"the return of a {head.kind}", _KEPT_INSIDE)
             work.extend(head.parts)
             if head.kind == "obj":
                 if head.key[1].is_exception:

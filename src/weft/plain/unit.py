@@ -11,13 +11,14 @@ import ast
 import builtins
 import dataclasses
 import enum
+import sys
 import types
 from collections import deque
 from typing import Any, Final
 
-from weft.errors import Span
+from weft.errors import APART, Span
 from weft.frontend import reads
-from weft.naming import is_jitted
+from weft.naming import is_jitted, library_of
 from weft.plain import foreign
 from weft.plain.told import Refusal
 from weft.plain.types import BIG, BYTEARRAY, DTYPES, SCALAR_HEADS, Head, Key, Lattice, Node, add
@@ -272,11 +273,10 @@ class Unit:
         if info is None:
             why = why_not_native(cls)
             if why is not None:
-                raise Refusal(
-                    span,
-                    f"objects of class `{cls.__name__}`: {why}",
-                    "keep the attributes plain, or leave this function to Python",
-                )
+                remedy = "keep the attributes plain, or leave this function to Python" if is_own(cls) else APART
+                if is_own(cls) and why.startswith(_INHERITS):
+                    remedy = f"hold a {why.removeprefix(_INHERITS)} in an attribute instead"
+                raise Refusal(span, f"objects of class `{cls.__name__}`: {why}", remedy)
             info = self.classes[cls] = ClassInfo(cls)
             info.number = len(self.classes)
         return info
@@ -467,6 +467,15 @@ _FOREIGN: Final = ("__getattribute__", "__getattr__", "__setattr__", "__delattr_
 _BASES_FINE: Final = (object, BaseException, Exception)
 
 
+_INHERITS: Final = "it inherits from "
+
+
+def is_own(cls: type) -> bool:
+    """Whether a class is one of the program's, written in Python and not in a library."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return bool(cls.__flags__ & (1 << 9)) and (file is None or library_of(file) is None)
+
+
 def why_not_native(cls: type) -> str | None:
     """Why objects of a class cannot be native; None if they can."""
     if issubclass(cls, BaseException):
@@ -479,7 +488,7 @@ def why_not_native(cls: type) -> str | None:
         if base is object or base.__module__ in ("typing", "abc"):
             continue
         if not base.__flags__ & (1 << 9):
-            return f"it inherits from {base.__name__}"
+            return f"{_INHERITS}{base.__name__}" if base is not cls else "it is no class written in Python"
         for name in _FOREIGN:
             if name in vars(base) and not (frozen and name in ("__setattr__", "__delattr__")):
                 return f"it defines {name}"

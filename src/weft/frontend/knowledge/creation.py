@@ -25,7 +25,8 @@ def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
     extents: list[Expr] = []
     for item in items:
         if not isinstance(item, Scalar) or not item.type.dtype.is_integer:
-            raise Unsupported(emitter.span, "a shape that is not made of integers")
+            remedy = "divide with //, or round with int()" if isinstance(item, Scalar) else "pass integers"
+            raise Unsupported(emitter.span, f"a shape of {describe(item)}, not of integers", remedy)
         extent = emitter.snapshot(arith.cast(item.expr, INT), "n")
         if not emitter.assure(extent, "ValueError", "negative dimensions are not allowed"):
             emitter.check(Op("ge", (extent, ZERO), BOOL), "ValueError", "negative dimensions are not allowed")

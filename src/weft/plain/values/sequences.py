@@ -276,7 +276,7 @@ def slice_bounds(cx: Frame, bounds: tuple[Value, Value, Value], length: str) -> 
     cx.write(f"int64_t {name}[3];")
     for part in bounds:
         if part.kinds() - {"int", "bool", "none", "big"}:
-            raise cx.refuse(f"a slice bound of type {part.node!r}")
+            raise cx.refuse(f"a slice bound of type {part.node!r}", "use an int")
         if "big" in part.kinds():
             with cx.block(f"if ({cx.tagged(part)}.tag == WP_PTR)"):
                 cx.deoptimise("a slice bound beyond 64 bits")
