@@ -1,4 +1,4 @@
-"""What classes, functions and files are.  In: one of them; out: the name of the module or package where it comes from, or
+"""What classes, functions and files are.  In: one of them; out: the module or package where it comes from, or
 the function that weft has decorated.
 """
 

@@ -17,9 +17,9 @@ from weft.errors import Span, Unsupported
 from weft.heat.apart import Apart
 from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.fetched import Fetched
+from weft.heat.heads import iterators_of
 from weft.heat.loops import Loop, following, timed, variables_of
 from weft.heat.outline import Outline
-from weft.heat.heads import iterators_of
 from weft.options import make_options
 from weft.plain.function import OVERFLOW, PlainVersion
 from weft.plain.runtime import MISS, NotCompiled, last

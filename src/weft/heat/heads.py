@@ -1,4 +1,4 @@
-"""The head of a `for` loop that is under way.  In: a frame, seen by its own thread; out: the iterators on its stack, and
+"""The head of a `for` loop that is under way.  In: a frame, seen by its own thread; out: the iterators on its stack and
 an object in the place of one of them that is called when the loop comes to its head.
 
 A loop comes to its head when it wants the next item: until then nothing is slower, however long the iteration takes.

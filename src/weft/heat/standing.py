@@ -54,7 +54,8 @@ def line_of(frame: types.FrameType) -> int:
     if frame.f_lineno:
         return frame.f_lineno
     last = frame.f_lasti
-    return line_at(frame.f_code, max((first for first, end in loops_of(frame.f_code) if first <= last <= end), default=0))
+    begun = (first for first, end in loops_of(frame.f_code) if first <= last <= end)
+    return line_at(frame.f_code, max(begun, default=0))
 
 
 def line_at(code: types.CodeType, at: int) -> int:
