@@ -96,3 +96,28 @@ def test_regions_after_an_import():
     compiled = weft.jit(fallback="silent")(modules_of_its_own)
     assert np.isclose(compiled(np.arange(4.0)), modules_of_its_own(np.arange(4.0)), rtol=1e-14)
     assert weft.jit(fallback="silent")(copies_of_rows)([[1, 2], [3]]) == copies_of_rows([[1, 2], [3]])
+
+
+class Basket(dict):
+    """Regions of a method are no methods: `super()` stays where it is."""
+
+    def add(self, items, sizes):
+        print(end="")
+        if self:
+            super().update((item, 2 * size + len(items) - 1) for item, size in zip(items, sizes))
+            total = sum(size * 2.0 + 1.0 for size in sizes)
+        else:
+            super().update(zip(items, sizes))
+            total = sum(size * 3.0 - 1.0 for size in sizes) + __class__.weight * len(self)  # noqa: F821
+        return total
+
+    weight = 2
+
+
+@pytest.mark.parametrize("sizes", [[1, 2, 3], np.arange(3.0)])
+def test_super_in_a_method_that_falls_back(sizes):
+    compiled = weft.jit(fallback="silent", cache=False)(Basket.add)
+    one, other = Basket(), Basket()
+    for _ in range(3):
+        assert compiled(one, ["a", "b", "c"], sizes) == other.add(["a", "b", "c"], sizes)
+        assert one == other

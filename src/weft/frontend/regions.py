@@ -145,6 +145,8 @@ class _Splitter:
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
         if (returns and not tail) or _escapes(run) or self._shares_names(run) or assigned(run) & self.handled:
             return run
+        if any(_is_of_method(node) for statement in run for node in ast.walk(statement)):
+            return run
         live = self.liveness.live_after(run[-1])
         if unset(run) & live:
             return run
@@ -216,6 +218,11 @@ def _sees_variables(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in _SEEING
     return isinstance(node, ast.Name) and node.id in _SEEING
+
+
+def _is_of_method(node: ast.AST) -> bool:
+    """Whether a node means something in a method alone: `super()` looks for its class and its first argument."""
+    return isinstance(node, ast.Name) and node.id in ("super", "__class__")
 
 
 def _at(node: ast.stmt, like: ast.stmt) -> ast.stmt:
