@@ -452,7 +452,7 @@ def test_a_process_for_the_compiler_costs_more_where_memory_is_large():
     before = elsewhere.copying()
     held = bytearray(64 << 20)
     held[::4096] = bytes([1]) * len(held[::4096])
-    assert elsewhere.copying() > before + 0.01
+    assert elsewhere.copying() > before + 0.02
 
 
 def test_a_decorator_gets_the_function_as_it_is():

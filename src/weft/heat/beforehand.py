@@ -7,6 +7,8 @@ own code back and costs nothing more.
 
 from __future__ import annotations
 
+import sys
+
 from weft.heat import trampoline
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -83,6 +85,8 @@ class First:
         if function is None:
             return target(*args, **kwargs)  # there are several of it, and each asks again
         function.__code__ = self.code
+        if "numpy" not in sys.modules:
+            return target(*args, **kwargs)  # its loops are taken over while they run
         if self._seconds((*args, *kwargs.values())) < HEAVY:
             return target(*args, **kwargs)
         return self._compiled(function, target)(*args, **kwargs)

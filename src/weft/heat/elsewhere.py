@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _LIMIT = 120.0  # seconds a compilation may take
-_PAGE, _SHARED_PAGE = 1e-6, 1.2e-7  # seconds: what the program writes while both have it is copied, page by page
+_PAGE, _SHARED_PAGE = 2.5e-6, 1.2e-7  # seconds: what the program writes while both have it is copied, page by page
 _LARGE = 0.25  # part of the machine's memory above which a process is not doubled, be it only in name
 
 

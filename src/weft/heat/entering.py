@@ -246,6 +246,9 @@ def prepared(outline: Outline, variables: dict[str, Any], wide: frozenset[int] =
         plain = plain if number else python.seconds(_LONGEST_PLAIN)
         try:
             call = _trial(outline, variables, version, plain)
+            if not call:
+                _iterate(outline, variables)
+                call = _trial(outline, variables, version, plain)
             break
         except _Stranger:
             continue
@@ -325,6 +328,14 @@ def _trial(
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.setitimer(signal.ITIMER_PROF, 0.0)
+
+
+def _iterate(outline: Outline, variables: dict[str, Any]) -> None:
+    """Have Python do the rest of an iteration that had begun, as far as it can be repeated."""
+    try:
+        outline.function(*_sample(outline, variables, 1), *(variables[name] for name in outline.names))
+    except Exception:
+        return  # as far as it came
 
 
 def _in_python(outline: Outline, variables: dict[str, Any], limit: float) -> float:

@@ -196,6 +196,8 @@ class _Outliner:
             kept = {name for n in ast.walk(node) if isinstance(n, ast.Nonlocal) for name in n.names}
             if kept & _loaded(self.loop):
                 raise self.refuse(f"the variable `{min(kept)}` belongs to another function as well", node)
+            if isinstance(node, ast.GeneratorExp):
+                names -= _own_names(node)
             if id(node) not in inside:
                 found |= names
         return found
@@ -316,6 +318,13 @@ class _Outliner:
                 if not isinstance(node, ast.If) or not _is_pure(node.test) or node.end_lineno != node.lineno:
                     return False
         return True
+
+
+def _own_names(node: ast.GeneratorExp) -> set[str]:
+    """Variables of a generator expression, which hide those of the function."""
+    targets = {n.id for one in node.generators for n in ast.walk(one.target) if isinstance(n, ast.Name)}
+    outside = {n.id for n in ast.walk(node.generators[0].iter) if isinstance(n, ast.Name)}
+    return targets - outside
 
 
 def _parsed(text: str) -> list[ast.stmt]:

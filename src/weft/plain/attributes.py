@@ -27,7 +27,7 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
     from weft.plain import expressions
     from weft.plain.builtin import class_of
     from weft.plain.expressions import python_value
-    from weft.plain.values import arrays, deques, sequences
+    from weft.plain.values import arrays, complexes, deques, sequences
 
     head = owner.head()
     if name == "__class__" and isinstance(class_of(head), type):
@@ -61,7 +61,7 @@ def _read(cx: Frame, owner: Value, name: str) -> Value | None:
     if head.kind == "range" and name in ("start", "stop", "step"):
         return cx.scalar("int", f"((wp_range *){owner.code})->{name}")
     if head.kind == "complex" and name in ("real", "imag"):
-        return cx.scalar("float", f"((wp_complex *){owner.code})->{name}")
+        return cx.scalar("float", complexes.part(owner, name))
     if head.kind in ("int", "float") and name in ("real", "imag"):
         zero = Value(owner.node, "0LL" if head.kind == "int" else "0.0")
         return owner if name == "real" else zero

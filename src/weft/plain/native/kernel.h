@@ -32,6 +32,22 @@ static inline double wp_div_ii(int64_t a, int64_t b, int64_t line)
     return wp_truediv_ii(a, b, line);
 }
 
+/* The product of a + bi and c + di. */
+static inline double wp_complex_mul_real(double a, double b, double c, double d)
+{
+    return WP_LIKELY(wp_complex_exact) ? a * c - b * d : wp_complex_product(a, b, c, d, 0);
+}
+static inline double wp_complex_mul_imag(double a, double b, double c, double d)
+{
+    return WP_LIKELY(wp_complex_exact) ? a * d + b * c : wp_complex_product(a, b, c, d, 1);
+}
+
+static inline double wp_complex_magnitude(double a, double b, int64_t line)
+{
+    double result = __builtin_hypot(a, b);
+    return WP_LIKELY(__builtin_isfinite(result)) ? result : wp_complex_abs(a, b, line);
+}
+
 /* Numbers whose kind is only known at run time. */
 static inline wp_val wp_mixed(int32_t op, wp_val a, wp_val b, int64_t line)
 {

@@ -241,7 +241,9 @@ wp_str *wp_bytes_of(const wp_list *array);
 extern wp_type wp_complex_type;
 void *wp_complex_new(double real, double imag);
 void *wp_complex_op(int32_t op, wp_val a, wp_val b, int64_t line); /* + - * / ^, one operand at least complex, the other one a number */
-double wp_complex_abs(const wp_complex *c, int64_t line);
+double wp_complex_abs(double real, double imag, int64_t line);
+extern int64_t wp_complex_exact; /* CPython rounds each product before it adds */
+double wp_complex_product(double a, double b, double c, double d, int64_t imaginary);
 
 /* --- lists. Slot addresses are checked by the inline functions; wp_list_grow makes room for one more ------------------------- */
 void wp_list_grow(wp_list *l, int64_t width);

@@ -190,6 +190,7 @@ static void try_sets(void)
 static void find_mixing(void)
 {
     PyObject *x = PyComplex_FromDoubles(0.0, -0.0), *y = PyFloat_FromDouble(0.0), *sum = x == NULL || y == NULL ? NULL : PyNumber_Add(x, y);
+    complex_start();
     wp_complex_mixes = sum != NULL && !signbit(PyComplex_ImagAsDouble(sum));
     Py_DecRef(x);
     Py_DecRef(y);
