@@ -109,3 +109,21 @@ def power(a: Any, x: Any) -> Any:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_powers_by_a_boolean(x: Any, dtype: str) -> None:
     differential(power, lambda: (np.array([1.0, 2.5, -3.0], dtype=dtype), x))
+
+
+def kept_in_nested_loops(a: Any, x: Any) -> Any:
+    best = last = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h = max(0.0, a[i, j])
+            last = h
+            if h > best:
+                best = h
+    return best, last
+
+
+@pytest.mark.parametrize("cell", [0.0, -1.0, 2.0])
+def test_what_nested_loops_keep(cell: float) -> None:
+    """Where no tag tells and the value is the constant, Python has the last word."""
+    for shape in ((2, 3), (0, 3), (3, 0)):
+        differential(kept_in_nested_loops, lambda shape=shape: (np.full(shape, cell), 1.5))

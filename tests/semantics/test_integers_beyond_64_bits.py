@@ -74,7 +74,7 @@ CALLS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (powers, [(np.zeros(12)[::-2], n) for n in (3, 60, 5)]),
     (digits, [(np.arange(100), 12345), (np.arange(3), 10), (np.arange(60)[::-3], 999)]),
     (table, [(_GRID, 3), (_GRID, 2**62), (np.asfortranarray(_GRID), 2**62), (_GRID, 3)]),
-    (two, [(np.arange(6),) * 2 + (3,), (np.arange(40), np.arange(80)[::-2], 2**60), (np.arange(6),) * 2 + (3,)]),
+    (two, [(np.arange(6), np.arange(6), 3), (np.arange(40), np.arange(80)[::-2], 2**60)]),
     (caught, [(np.zeros(3), 4), (np.zeros(3), 30), (np.zeros(3), 50)]),
     (of_a_function, [(np.zeros(3), 4), (np.zeros(3), 40), (np.zeros(3), 5)]),
 ]

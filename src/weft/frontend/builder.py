@@ -214,6 +214,7 @@ class Builder(
         self.rounding = set()
         self.decided = set()
         self.firsts = {}
+        self.untold, self.constants_of = {}, {}
         self._keep = []
         self.depth = 0
         self.fleeting = set()

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         Tuple,
         Value,
     )
-    from weft.ir.expr import ZERO, Expr, Read
+    from weft.ir.expr import ZERO, Const, Expr, Read
     from weft.ir.program import Block, Buffer, Node, Out
     from weft.ir.types import ScalarType
 
@@ -73,6 +73,8 @@ class Building:
     decided: set[int]  # reads of numbers of which that is known, whatever else their variable may hold
     rounding: set[str]  # scalar buffers of floats that hold an integer, which may have been rounded
     firsts: dict[str, tuple[Read, Expr | None]]  # of tags: the number, and the one constant of the other type it may be
+    untold: dict[str, Read]  # tags that are not kept up, and the numbers that they are of
+    constants_of: dict[str, Const | None]  # buffers of numbers: what those are where they are Python's
     lent: bool  # it is built for a recursive function
     #: What stands for an argument that is a list, dict or set: its parameter, and the argument's name.
     own: dict[str, str]

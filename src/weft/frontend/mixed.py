@@ -98,7 +98,11 @@ class MixedNumbers(Building):
             return
         if slot.tag is None:
             slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
-        is_other = Const(False, BOOL) if _is_too_dear(self, value, held.type) else _is_other(self, value, held.type)
+        dear = _is_too_dear(self, value, held.type)
+        is_other = Const(False, BOOL) if dear else _is_other(self, value, held.type)
+        _note_constants(self, value, held)
+        if dear:
+            self.untold[slot.tag.name] = held
         self.emitter.assign((), slot.tag.name, (), is_other)
         _note_first(self, slot.tag.name, value, held)
         told = Read(slot.tag.name, (), BOOL)
@@ -174,6 +178,8 @@ def held_choice(builder: Building, held: Read, choice: Mixed) -> Read:
     """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
     lost = builder.lost(choice.then) or builder.lost(choice.orelse)
     if types_differ(builder, choice.then, choice.orelse):
+        for side in (choice.then, choice.orelse):
+            _note_constants(builder, side, held)
         held = replace(held)
         note_mixed(builder, held, _held_sides(builder, held, choice))
     elif lost is not None:
@@ -417,6 +423,18 @@ def _is_too_dear(builder: Building, value: Expr, of: ScalarType) -> bool:
     return floats and len(builder.emitter.dims) > 1 and isinstance(value, Read) and id(value) in builder.mixed_exprs
 
 
+def _note_constants(builder: Building, value: Expr, held: Read) -> None:
+    """Remember the constant that a number in a buffer is wherever it is Python's own; None if it may be another one."""
+    for part in _kinds(builder, value):
+        if not part.type.weak:
+            continue
+        own = part if isinstance(part, Const) else None
+        if own is None and isinstance(value, Read):
+            own = builder.constants_of.get(value.buffer)
+        if builder.constants_of.setdefault(held.buffer, own) != own:
+            builder.constants_of[held.buffer] = None
+
+
 def _note_first(builder: Building, tag: str, value: Expr, held: Read) -> None:
     is_other = _is_other(builder, value, held.type)
     if isinstance(is_other, Const) and not is_other.value:
@@ -431,6 +449,11 @@ def tested_late(builder: Building, test: Expr) -> Expr:
 
     A tag that a loop computes is looked for only if the number is still, or again, the constant it began with.
     """
+    untold = builder.untold.get(test.buffer) if isinstance(test, Read) else None
+    constant = None if untold is None else builder.constants_of.get(untold.buffer)
+    if untold is not None and constant is not None:
+        differs = Op("ne", (replace(untold), arith.cast(constant, untold.type)), BOOL)
+        builder.emitter.rarely_fails(differs, "a number that is Python's or NumPy's, which nothing tells")
     held, first = builder.firsts.get(test.buffer, (None, None)) if isinstance(test, Read) else (None, None)
     if held is None or first is None:
         return test

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.knowledge import ARRAYS
-from weft.frontend.knowledge.compose import at_least, composed
+from weft.frontend.knowledge.compose import at_least, composed, mostly
 
 
 @composed(np.nansum, ranks=ARRAYS)
@@ -51,6 +51,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     if out is not None:
         at_least(np.ndim(total), np.ndim(out))
         at_least(int(out.dtype == total.dtype), 1)  # NumPy computes in the type of `out`
+        mostly(out.shape == np.shape(total), "an out of another shape")
     return np.divide(total, count.astype(total.dtype), out=out)
 
 
@@ -74,6 +75,7 @@ def nanvar(
     if out is not None:
         at_least(np.ndim(total), np.ndim(out))
         at_least(int(out.dtype == total.dtype), 1)  # NumPy computes in the type of `out`
+        mostly(out.shape == np.shape(total), "an out of another shape")
     spread = np.divide(total, freedom.astype(total.dtype))
     return np.add(np.where(freedom > 0, spread, np.nan), 0, out=out)
 
@@ -86,6 +88,7 @@ def nanstd(
     if out is not None:
         at_least(np.ndim(variance), np.ndim(out))
         at_least(int(out.dtype == variance.dtype), 1)
+        mostly(out.shape == np.shape(variance), "an out of another shape")
     return np.sqrt(variance, out=out)
 
 
