@@ -18,8 +18,9 @@ from dataclasses import field, replace
 from typing import Any
 
 from weft.errors import Span, Unsupported
-from weft.frontend import arith
+from weft.frontend import arith, spelling
 from weft.frontend.aliasing import Given
+from weft.frontend.sides import Sides, either_side
 from weft.frontend.values import Array, ArrayOf, HeapKind, ItemType, Records, Scalar, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
@@ -41,8 +42,6 @@ from weft.ir.program import (
     SizeOf,
     Stmt,
     Symbol,
-    TupleOut,
-    ViewOut,
 )
 from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 from weft.records import dataclass
@@ -227,6 +226,9 @@ class Emitter:
         self.branching = [False]  # of each block, whether it is a branch
         self.searches: dict[object, object] = {}  # what has been looked for in hash tables, as `tables.py` keeps it
         self.dims: list[Dim] = []
+        #: Snapshots of what nothing can change: the block and the scalar of a value, and the value of a scalar.
+        self._snapshots: dict[Expr, tuple[object, str]] = {}
+        self._values: dict[str, Expr] = {}
         self.results: list[Out] = []
         #: Arrays of integers from 0 to a greatest one, which nobody writes any more.
         self.contents: dict[str, Expr] = {}
@@ -344,20 +346,38 @@ class Emitter:
         found: set[str] = self.__dict__.setdefault("_once", set())
         return found
 
+    def _sides(self, expr: Expr) -> Sides | None:
+        """The cases of a minimum or maximum in an expression, or in a snapshot that it reads."""
+        known = self._values
+        opened = walk.rewrite(expr, lambda e: known.get(e.buffer, e) if isinstance(e, Read) and not e.index else e)
+        return either_side(opened)
+
     def snapshot(self, expr: Expr, name: str = "t") -> Expr:
         """The value of `expr` now, kept in a scalar that is written once."""
         expr = self.derived(expr)
         if isinstance(expr, (Const, Var)) or self._single(expr) or affine(expr) is not None:
             return expr
+        known = self._kept(expr)
+        if known is not None:
+            return known
         buffer = self.declare(name, expr.type)
         self.assign((), buffer.name, (), expr)
         self._written_once.add(buffer.name)
+        if all(self._single(read) and not read.index for read in walk.reads(expr)):
+            self._snapshots[self.resolve(expr)] = (self.blocks[-1], buffer.name)
+            self._values[buffer.name] = expr
         if walk.free_vars(expr) <= self.symbols.keys() and not walk.expr_buffers(expr):
             self.products[buffer.name] = expr
         modulus = self.modulus(expr)
         if modulus is not None:
             self.remainders[buffer.name] = modulus
         return Read(buffer.name, (), expr.type)
+
+    def _kept(self, expr: Expr) -> Expr | None:
+        """A snapshot of what nothing can change, taken before in a block that is still open: `x[v]` and `y[v]` have one
+        length."""
+        block, name = self._snapshots.get(self.resolve(expr), (None, ""))
+        return Read(name, (), expr.type) if any(each is block for each in self.blocks) else None
 
     def modulus(self, expr: Expr) -> Expr | None:
         """The m of a remainder `e % m`, over symbols alone, also of one kept in a scalar: 0 <= expr < m, if m > 0."""
@@ -507,16 +527,29 @@ class Emitter:
         source = self.symbols[name].source
         if isinstance(source, Derived) and isinstance(source.value, Op):
             return source.value.op == "mod" or Affine(((name, 1),), 0) in self.facts
-        return isinstance(source, SizeOf)
+        return isinstance(source, SizeOf) or any(
+            value == Var(name) and isinstance(self.symbols[size].source, SizeOf) for size, value in self.equal.items()
+        )
 
     def proved(self, expr: Expr) -> bool:
         """Whether expr >= 0 for every iteration, whatever the arguments (that pass the guards so far)."""
         form = self._least(expr)
-        worst = None if form is None else self.worst(form)
+        if form is None:
+            sides = self._sides(expr)
+            return sides is not None and sides.holds(map(self.proved, sides.parts))
+        worst = self.worst(form)
         return worst is not None and self._implied(worst)
 
     def _implied(self, form: Affine) -> bool:
-        return self._evident(form) or any(self._evident(form - fact) for fact in self.facts)
+        return self._evident(form) or any(self._evident(form - fact) for fact in (*self.facts, *self._entered()))
+
+    def _entered(self) -> Iterator[Affine]:
+        """What holds because the loops around have an iteration: 0 <= n - 1 inside a loop up to n."""
+        for dim in self.dims:
+            first, last = (dim.lo, dim.hi) if dim.step > 0 else (dim.hi, dim.lo)
+            form = affine(self.resolve(ix.sub(ix.sub(last, first), integer(1))))
+            if form is not None and all(name in self.symbols for name in form.names):
+                yield form
 
     def derived(self, expr: Expr) -> Expr:
         """An integer expression over symbols alone (n // 2, min(n, m)) as a symbol of its own, so that it is affine."""
@@ -558,7 +591,12 @@ class Emitter:
         caller must take the general form.
         """
         form = self._least(expr)
-        worst = None if form is None else self.worst(form)
+        if form is None:
+            sides = self._sides(expr)
+            if sides is None or sides.holds is all or self.proved(expr):
+                return self.proved(expr)
+            return any(self.assure(part, exception, message) for part in sides.parts)
+        worst = self.worst(form)
         if worst is None:
             return False
         if self._implied(worst):
@@ -589,7 +627,7 @@ class Emitter:
             form = Affine(form.terms, 0)  # n >= m - 1 where n == m
         if form.constant + sum(c * self.sample[name] for name, c in form.terms) != 0:
             return None
-        return _sides(form)
+        return spelling.sides(form)
 
     def _holds(self, form: Affine) -> bool:
         """Whether an inequality may be made a guard: a function that calls itself is entered too often to hope."""
@@ -730,12 +768,12 @@ class Emitter:
         self._share_roles()
 
         def resolve(expr: Expr) -> Expr:
-            return walk.rewrite(walk.substitute(expr, self.equal), _canonical_int)
+            return walk.rewrite(walk.substitute(expr, self.equal), spelling.canonical_int)
 
         if self.equal:
             body = walk.map_block(body, lambda node: walk.map_node_exprs(node, resolve))
             self.buffers = {n: replace(b, shape=tuple(resolve(e) for e in b.shape)) for n, b in self.buffers.items()}
-        results = tuple(_resolve_out(out, resolve) for out in self.results)
+        results = tuple(spelling.resolved_out(out, resolve) for out in self.results)
         return Program(
             self.name,
             tuple(self.params),
@@ -756,23 +794,3 @@ class Emitter:
             return ()
         results = {name for name, buffer in self.buffers.items() if buffer.role is Role.RESULT and buffer.rank > 1}
         return tuple(sorted(name for name in results if self.order.get(name)))
-
-
-def _sides(form: Affine) -> tuple[Expr, Expr]:
-    """form == 0 as left == right with positive terms on both sides."""
-    left = Affine.make({name: c for name, c in form.terms if c > 0}, max(form.constant, 0))
-    right = Affine.make({name: -c for name, c in form.terms if c < 0}, max(-form.constant, 0))
-    return ix.expression(left), ix.expression(right)
-
-
-def _canonical_int(expr: Expr) -> Expr:
-    return ix.canonical(expr) if isinstance(expr, Op) and expr.type == INT else expr
-
-
-def _resolve_out(out: Out, resolve: walk.ExprMap) -> Out:
-    if isinstance(out, ViewOut):
-        dims = walk.map_domain(out.dims, resolve)
-        return replace(out, dims=dims, index=tuple(resolve(e) for e in out.index))
-    if isinstance(out, TupleOut):
-        return replace(out, items=tuple(_resolve_out(item, resolve) for item in out.items))
-    return out

@@ -323,7 +323,8 @@ def _length(lo: Expr, hi: Expr, step: Expr, emitter: Emitter) -> Expr:
     """The number of elements from lo up to hi (exclusive) by a positive step."""
     span = ix.sub(hi, lo)
     if not emitter.assure(span, "RuntimeError"):
-        span = emitter.snapshot(Op("maximum", (span, ZERO), INT), "length")
+        span = Op("maximum", (span, ZERO), INT)
+    span = emitter.snapshot(span, "length")
     if step == ONE:
         return span
     form, width = affine(span), affine(step)
