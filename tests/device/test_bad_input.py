@@ -85,6 +85,8 @@ def test_no_float64(monkeypatch):
 
 
 class _Full:
+    active_bytes = 0
+
     def allocate(self, size):
         raise cl.MemoryError("clCreateBuffer", -4, "out of memory")
 

@@ -13,8 +13,6 @@ import pytest
 
 import weft
 from tests.support import opencl_device
-from weft.ir.program import Loop
-from weft.ir.walk import walk
 
 
 def blocked(a, b, c):
@@ -116,10 +114,6 @@ def _agree(function, compiled, make):
     compiled(*ours)
     function(*theirs)
     assert all(np.allclose(one, other) for one, other in zip(ours, theirs))
-
-
-def _loops(compiled):
-    return [node.dim.var for node in walk(compiled.program().ir.body) if isinstance(node, Loop)]
 
 
 @pytest.mark.parametrize("fp", ["numpy", "strict", "fast"])

@@ -14,7 +14,7 @@ import numpy as np
 
 from weft.device.array import Order, order_of
 from weft.device.dialect import CUDA
-from weft.device.plan import Refused
+from weft.device.plan import NoRoom, Refused
 from weft.device.targets import DeviceTarget
 from weft.forking import Lock
 
@@ -69,7 +69,7 @@ class Cuda:
         try:
             return self.cupy.empty(count, dtype)
         except self.cupy.cuda.memory.OutOfMemoryError as problem:
-            raise Refused(f"{self.name} has no memory for {count * np.dtype(dtype).itemsize} bytes") from problem
+            raise NoRoom(f"{self.name} has no memory for {count * np.dtype(dtype).itemsize} bytes") from problem
 
     def clear(self, memory: Any) -> None:
         memory.fill(0)

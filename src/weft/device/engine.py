@@ -84,6 +84,13 @@ class Run:
     def take(self, given: Table[str, Any], written: Collection[str] = ()) -> None:
         """Arguments to the device: arrays whole, numbers as they are.  What is there already is used as it is, but for
         arrays that are `written`: a complaint must leave them alone."""
+        try:
+            self._take(given, written)
+        except BaseException:
+            self.device.settle()  # what is on its way is read from the caller's arrays, and holds memory of the device
+            raise
+
+    def _take(self, given: Table[str, Any], written: Collection[str]) -> None:
         for name, value in given.items():
             buffer = self.plan.program.table.get(name)
             if buffer is None:

@@ -15,16 +15,17 @@ import numpy as np
 
 from weft import net, targets
 from weft.analysis.scopes import written_params
-from weft.cluster.function import GUARDS, Call, Distributed, Version
+from weft.cluster.function import GUARDS, Call, Distributed, Version, fit, stand_in
 from weft.cluster.plan import Refused as Uncut
-from weft.device import costs, engine, foreign
+from weft.device import costs, engine, foreign, rows
 from weft.device.array import DeviceArray
 from weft.device.dialect import uses_double
-from weft.device.plan import Refused
+from weft.device.plan import NoRoom, Refused
 from weft.device.prepared import Prepared, number_types
 from weft.device.report import told
 from weft.device.split import planned
 from weft.device.targets import DeviceTarget, accelerator
+from weft.frontend import specs
 from weft.options import Options
 from weft.passes import Remark
 from weft.records import dataclass
@@ -54,6 +55,8 @@ class Made:
     resident: bool = False
     #: What became of comments and transformations.
     told: tuple[str, ...] = ()
+    #: The version for sizes of which none is taken to be equal to another.
+    general: Any = None
 
 
 @dataclass(frozen=True)
@@ -159,9 +162,17 @@ class DeviceFunction(Distributed):
             _check_overlap(given, version.extra.changed)
         try:
             done, result = self._run(version, call, given, bool(arrays))
+        except NoRoom as problem:
+            full: str | None = str(problem)
         except Refused as problem:
             self._warn(str(problem))
-            done, result = False, None
+            return self._on_cpu(args, kwargs)
+        else:
+            full = None
+        if full is not None:
+            done, result = self._in_tiles(version, call, shown)
+            if not done:
+                self._warn(full)
         if not done:
             return self._on_cpu(args, kwargs)
         if key is not None and len(args) == len(values) and len(self._known) < MOST_KNOWN:
@@ -245,6 +256,25 @@ class DeviceFunction(Distributed):
             return same if same is not None else array if back is None else back(array)
 
         return _each_array(result, there, (*args, *kwargs.values()))
+
+    def _in_tiles(self, version: Version, call: Call, values: tuple[Any, ...]) -> tuple[bool, Any]:
+        """The call on some rows after the others, where the device has no room for all: whether it was computed."""
+        made, start, cut = version.extra, perf_counter(), version
+        try:
+            if rows.of(version.programs) is None:
+                # Sizes that are equal by chance, rows and columns, are one size in this version.
+                if made.general is None:
+                    kinds = tuple(specs.specs_of(tuple(map(stand_in, values))))
+                    made.general = self._planned(kinds, values, False)
+                cut, fitting = made.general, fit(made.general, values)
+                if fitting is None:
+                    return False, None
+                call = fitting
+            done, result = rows.in_tiles(cut, call)
+        except (Refused, Uncut):
+            return False, None
+        version.last, made.numbers, made.seconds = cut.last, call.numbers, perf_counter() - start
+        return done, result
 
     def _run(self, version: Version, call: Call, given: dict[str, Any], stays: bool) -> tuple[bool, Any]:
         """Whether the device has computed the call, and its result."""

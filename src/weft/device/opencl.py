@@ -15,7 +15,7 @@ import numpy as np
 from weft.device import strangers
 from weft.device.array import Order, as_it_lies, brought, order_of
 from weft.device.dialect import OPENCL
-from weft.device.plan import Refused
+from weft.device.plan import LIMIT, NoRoom, Refused, most_bytes
 from weft.device.targets import DeviceTarget
 from weft.forking import Lock
 from weft.ir.types import from_numpy
@@ -112,10 +112,14 @@ class OpenCL:
         return found
 
     def allocate(self, count: int, dtype: Any) -> Any:
+        size = count * np.dtype(dtype).itemsize
+        reason = f"{self.name} has no memory for {size} bytes"
+        if self.pool.active_bytes + size > most_bytes():
+            raise NoRoom(f"{reason}: {LIMIT} allows {most_bytes()} in all")
         try:
-            return self.pool.allocate(count * np.dtype(dtype).itemsize)
+            return self.pool.allocate(size)
         except (self.cl.MemoryError, self.cl.LogicError) as problem:
-            raise Refused(f"{self.name} has no memory for {count * np.dtype(dtype).itemsize} bytes") from problem
+            raise NoRoom(reason) from problem
 
     def clear(self, memory: Any) -> None:
         with self._present():

@@ -8,6 +8,8 @@ check that fails on the device needs no exception there: it sets a flag, and the
 from __future__ import annotations
 
 import enum
+import math
+import os
 from dataclasses import field
 from typing import Union
 
@@ -16,9 +18,22 @@ from weft.ir.expr import Dim, Expr, Read
 from weft.ir.program import Call, Library, Program
 from weft.records import dataclass
 
+#: The environment variable with the bytes that weft may take of a device.
+LIMIT = "WEFT_DEVICE_MEMORY"
+
 
 class Refused(Exception):
     """Why a program has no form for a device."""
+
+
+class NoRoom(Refused):
+    """The device has too little memory for what a call needs at once."""
+
+
+def most_bytes() -> float:
+    """The bytes that all arrays on a device may take together, where somebody has set a limit."""
+    text = os.environ.get(LIMIT, "")
+    return int(text) if text.isdigit() else math.inf
 
 
 class Mapping(enum.Enum):
