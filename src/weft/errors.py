@@ -216,6 +216,7 @@ class Unsupported(WeftError):
     whole = False  # it is no statement that is in the way: nothing is won by leaving one out
     in_tasks = False  # of a program with tasks: it may be one if they run one after the other
     by_plain = False  # the compiler of plain Python has a form of it: it is asked for the whole function first
+    apart = False  # but loops over arrays beside the statement stay with the compiler of arrays
 
     def __init__(self, span: Span, reason: str, remedy: str = "", types: Mapping[str, str] | None = None) -> None:
         self.span = span

@@ -106,6 +106,7 @@ class Jitted(_Base):
         self._refused_plainly: Unsupported | None = None  # by the compiler of plain Python, at its last attempt
         self._late: Unsupported | None = None  # compiling took too long
         self._unsplit: set[int] = set()  # lines around which there is nothing to compile
+        self._apart: set[int] = set()  # lines whose statement is a region, which the compiler of plain Python takes
         self._regions: list[Jitted] = []
         self._is_region = False
         self._defined = function  # what the user has written
@@ -227,11 +228,11 @@ class Jitted(_Base):
         key = tuple(self._kinds(values))
         refused = self._refused.get(key)
         if refused is not None:
-            return self._refuse(refused)
+            return self._refuse(refused, values)
         if self._written:
             key = self._overlapping(key, values)
             if key in self._refused:
-                return self._refuse(self._refused[key])
+                return self._refuse(self._refused[key], values)
         tried = self._keys.get(key, 0)
         # A version that was made from other things than now says nothing of what a further one should be like.
         general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
@@ -271,7 +272,7 @@ class Jitted(_Base):
             if taken:
                 return False
             self._refused[key] = problem
-            return self._refuse(problem)
+            return self._refuse(problem, values)
         except Exception as trouble:
             if net.is_meant(trouble, self.options):
                 raise
@@ -374,26 +375,30 @@ class Jitted(_Base):
         code = self.py_func.__code__
         return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
 
-    def _refuse(self, problem: Unsupported) -> bool:
+    def _refuse(self, problem: Unsupported, values: tuple[Any, ...] = ()) -> bool:
         """Tell that Python runs a statement, whose surroundings may still be compiled, or the whole function."""
         if self.options.fallback == "error" and not isinstance(problem, LeftToLibrary):
             raise problem
-        self._warn(problem)
+        if not self._splits_at(problem, values):
+            self._warn(problem)
+        return False
+
+    def _splits_at(self, problem: Unsupported, values: tuple[Any, ...]) -> bool:
+        """Compile what is around a statement; whether the statement is compiled, too, for all that is known."""
         line, source = problem.span.line, self._source
         if self._in_regions is not None:
             self._in_regions.again()
-            return False
-        if problem.whole or line in self._unsplit or self._plain is not self.py_func or source is None:
-            return False
-        if problem.span.file == source.file:
+        elif problem.whole or line in self._unsplit or self._plain is not self.py_func or source is None:
+            pass
+        elif problem.span.file == source.file:
             try:
-                parted.split(self, line)
+                parted.split(self, line, keeps=plainly.takes_statement(self, values, problem))
             except Exception as trouble:
                 if net.is_meant(trouble, self.options):
                     raise
                 self._unsplit.add(line)
                 self._refused["split"] = net.refusal(trouble, problem.span, self.options)
-        return False
+        return line in self._apart
 
     def _warn(self, problem: Unsupported) -> None:
         """One warning for each source line that stays Python."""
@@ -438,7 +443,7 @@ class Jitted(_Base):
         self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
         self._plain, self._regions, self._forms, self._made_for = self.py_func, [], {}, {}
         self._in_regions, self._native, self._plain_failures = None, None, 0
-        self._unsplit, self._first_tuples, self._by_value = set(), {}, set()
+        self._unsplit, self._apart, self._first_tuples, self._by_value = set(), set(), {}, set()
 
     def _choose(self, options: Options) -> None:
         """Other options from now on: what was compiled with the old ones is forgotten."""

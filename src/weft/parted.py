@@ -14,6 +14,7 @@ from weft.trial import Regions
 
 if TYPE_CHECKING:
     import ast
+    from collections.abc import Callable
 
     from weft.frontend.source import Source
 
@@ -65,16 +66,19 @@ def is_forced(whole: Any) -> bool:
     return whole._plain is not whole.py_func
 
 
-def split(whole: Any, line: int, always: bool = False) -> None:
-    """Leave the statement on `line` to Python and compile what is around it (see frontend.regions)."""
+def split(whole: Any, line: int, always: bool = False, keeps: Callable[[ast.stmt], bool] = lambda node: False) -> None:
+    """Leave the statement on `line` to Python, or to another compiler if it `keeps` it, and compile what is around it
+    (see frontend.regions)."""
     from weft.frontend import regions
 
     source = whole._load()
     steps.enter("split")
-    found = regions.split(source, line, always)
+    found = regions.split(source, line, always, keeps)
     if found is None:
         whole._unsplit.add(line)
         return
+    if found.kept:
+        whole._apart.add(line)
     made = {region.name: _region(whole, region.tree, source) for region in found.regions}
     whole._regions = list(made.values())
     calling = function_from(found.tree, source, whole.py_func, made, whole._home)

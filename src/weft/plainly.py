@@ -7,14 +7,19 @@ that works on containers, strings or objects goes to the second at once, any oth
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from weft import collector, forking, handlers, net, recalled, steps
 from weft.errors import APART, LeftToLibrary, Unsupported, lacks_compiler
 from weft.options import Stress
 from weft.trial import Regions
+
+if TYPE_CHECKING:
+    from weft.frontend.vectors import ArrayWork
 
 #: Attempts that fail before a function is left to the other compiler.
 MAX_FAILURES = 4
@@ -74,18 +79,43 @@ def _recalled(function: Any, values: tuple[Any, ...]) -> bool:
 
 def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) -> bool:
     """The same for what the compiler of arrays refuses. Whole loops over arrays that are left beside the statement in
-    question stay with that compiler, where the other one has no form of the statement either: regions run them in
-    vectors and threads."""
+    question stay with that compiler, where the other one has no form of the statement either, or can take the
+    statement `apart`: regions run them in vectors and threads."""
     from weft.plain import choice
 
     beside = function.options.fallback != "error" and function._native is None and function._source is not None
-    if beside and not problem.by_plain and choice.uses_arrays(function.py_func, values):
-        if choice.has_loops_beside(function._load().tree, problem.span.line):
+    whole = problem.by_plain and not problem.apart
+    if beside and not whole and choice.uses_arrays(function.py_func, values):
+        tree, work = function._load().tree, _array_work(function, values) if problem.apart else None
+        elements = None if work is None else work.elements
+        if choice.has_loops_beside(tree, problem.span.line, elements) or (work is not None and work.vectors):
             return False
     if takes(function, values, by_plain=problem.by_plain):
         return True
     _join(function, problem, function._refused_plainly, choice.holds_containers(values))
     return False
+
+
+def takes_statement(function: Any, values: tuple[Any, ...], problem: Unsupported) -> Callable[[ast.stmt], bool]:
+    """Whether a statement beside the one that a refusal is about is for this compiler, which has a form of that: there
+    are no loops over arrays inside, and no expressions of whole arrays."""
+    from weft.plain import choice
+
+    if not (problem.by_plain and problem.apart and may_take(function, values, by_plain=True)):
+        return lambda node: False
+    work = _array_work(function, values)
+
+    def takes_it(node: ast.stmt) -> bool:
+        lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        return work.vectors.isdisjoint(lines) and not choice.has_loops_beside(node, problem.span.line, work.elements)
+
+    return takes_it
+
+
+def _array_work(function: Any, values: tuple[Any, ...]) -> ArrayWork:
+    from weft.frontend.vectors import array_work
+
+    return array_work(function._load().tree, values, function.py_func.__globals__)
 
 
 def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_plainly: bool) -> None:

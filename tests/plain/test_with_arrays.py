@@ -166,3 +166,90 @@ def test_what_is_around_a_statement_that_stays_python_goes_there_too():
     compiled = weft.jit(fallback="silent")(between_two_libraries)
     same_as_plain(compiled, between_two_libraries, lambda: (np.array([3, 1, 99, 2, 3, 1, 1024]),), calls=3)
     assert list(taken_by_plain(compiled)) == [3]
+
+
+def spread_by_rows(rows, field):
+    """Loops over arrays in one over tuples with strings."""
+    out = np.zeros(field.shape)
+    n, m = field.shape
+    for name, w in rows:
+        if name != "skip":
+            for i in range(1, n - 1):
+                for j in range(1, m - 1):
+                    out[i, j] += w * (field[i - 1, j] + field[i + 1, j] + field[i, j - 1] + field[i, j + 1])
+    return out
+
+
+def decayed_by_rows(rows, field):
+    """Expressions of whole arrays in a loop over tuples with strings."""
+    total = 0.0
+    for name, w in rows:
+        if len(name) < 5:
+            total += w * np.abs(-field * w).max() + np.sqrt(field * 2.0).max()
+    return total
+
+
+def weighed_graph(graph, field):
+    """A loop over dicts in a list, and one over an array."""
+    total = 0.0
+    for edges in graph:
+        for j, w in edges.items():
+            total += w * j
+        edges[0] = total
+    out = np.empty(field.shape)
+    for i in range(field.shape[0]):
+        for j in range(field.shape[1]):
+            out[i, j] = np.sqrt(field[i, j]) + total
+    return out, graph
+
+
+def graph_made(n, field):
+    graph = [dict() for _ in range(n)]
+    for i in range(n):
+        for j in range(0, n, 2):
+            graph[i][j] = float(field[i, j])
+    total = 0.0
+    for edges in graph:
+        for j, w in edges.items():
+            total += w * j
+    return (np.sqrt(field) * 2.0 + total) / 3.0, total
+
+
+def grid():
+    return np.arange(36.0).reshape(6, 6)
+
+
+def rows():
+    return [("a", 1.0), ("skip", 0.5), ("b", 2.0)]
+
+
+APART = [
+    (spread_by_rows, lambda: (rows(), grid()), False),
+    (spread_by_rows, lambda: (rows(), grid().astype(np.float32)[::2, ::-1]), False),
+    (decayed_by_rows, lambda: (rows(), grid()), False),
+    (decayed_by_rows, lambda: (rows()[:1], grid()[::-1]), False),
+    (weighed_graph, lambda: ([{1: 2.0}, {}, {3: 4.0, 1: 1.0}], grid()), True),
+    (weighed_graph, lambda: ([{1: 2.0}] * 2, grid().T), True),
+    (graph_made, lambda: (5, grid()), True),
+    (graph_made, lambda: (0, grid()), True),
+]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("function, arguments, by_plain", APART, ids=lambda given: getattr(given, "__name__", ""))
+def test_loops_over_arrays_stay_apart_from_containers_in_containers(function, arguments, by_plain):
+    """What is done with arrays keeps its vectors, whatever becomes of the containers beside it."""
+    compiled = weft.jit(fallback="silent")(function)
+    same_as_plain(compiled, function, arguments, calls=2)
+    assert compiled._native is None
+    assert any(region._compiled for region in compiled._regions) or not arguments()[-1].size
+    assert any(region._native is not None for region in compiled._regions) == by_plain
+
+
+def test_a_mistake_in_the_statement_apart_is_pythons():
+    compiled = weft.jit(fallback="silent")(weighed_graph)
+    for _ in range(2):
+        graph = [{1: 2.0}, {2: "x"}]
+        with pytest.raises(TypeError, match="can't multiply sequence|unsupported operand"):
+            compiled(graph, grid())
+        assert graph == [{1: 2.0, 0: 2.0}, {2: "x"}]

@@ -16,8 +16,6 @@ import pytest
 
 import weft
 from tests.fuzz.test_containers import outcome
-from weft.frontend.specs import spec_of
-from weft.runtime import templates
 
 GRAPH = {0: [1, 2], 1: [3], 2: [3, 4], 3: [5], 4: [5], 5: []}
 SETS = [{1, 2}, {0, 3}, {0, 3}, {1, 2}, set()]
@@ -358,15 +356,6 @@ def test_missing_keys_and_places():
     compiled = _native(found)
     for pair in ((0, 1), (0, 7), (8, 1)):
         assert outcome(compiled, (WEIGHTS, *pair)) == outcome(found, (WEIGHTS, *pair))
-
-
-@pytest.mark.parametrize("value", [SETS, NEIGHBOURS, WEIGHTS, [defaultdict(set, {1: {2}})], [Counter([1, 1])], [{}]])
-def test_columns_are_as_in_c(value):
-    template = spec_of(value).template
-    assert templates.fits(template, value, [])
-    shape = templates.parsed(template)
-    assert len(templates.columns_of(template, value)) == len(shape.columns)
-    assert not templates.fits(template, [1.5], [])
 
 
 def test_memory_is_given_back():

@@ -21,7 +21,11 @@ def columns(m):
 def parts(rows):
     names, values = zip(*rows)
     least = min(values)
-    return list(names), sum(values), least, [n + "!" for n in names], dict(zip(names, values)), np.array(list(values))
+    return list(names), sum(values), least, [n + "!" for n in names], dict(zip(names, values))
+
+
+def parts_and_array(rows):
+    return *parts(rows), np.array([value for _, value in rows])
 
 
 def snapshot(rows):
@@ -45,6 +49,7 @@ def made_here(n):
         (columns, ([[1, 2], [3], [4, 5, 6]],)),
         (columns, ([[1, 2], []],)),
         (parts, ([("a", 1.5), ("b", 2.5)],)),
+        (parts_and_array, ([("a", 1.5), ("b", 2.5)],)),
         (snapshot, ([(1, 2), (3, 4)],)),
         (made_here, (4,)),
     ],

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import weft
 from tests.apps.kernels import KERNELS
 from weft import pipeline
 from weft.frontend import builder, core
@@ -125,3 +126,74 @@ def test_nearly_all_kernels_are_built_once(monkeypatch):
             if builds > 1:
                 several.append(f"{name}/{form}")
     assert set(several) <= {"power_iteration/loops", "power_iteration/numpy"}
+
+
+def doubled(a):
+    found = []
+    for x in a:
+        if x > 0:
+            found.append(x * 2)
+    return found
+
+
+def with_places(a):
+    pairs = []
+    for i in range(len(a)):
+        pairs.append((i, a[i]))
+    return pairs
+
+
+def rows_summed(a):
+    sums = []
+    for i in range(len(a)):
+        row = []
+        for j in range(3):
+            row.append(i * j)
+        sums.append(row[0] + row[2])
+    return sums
+
+
+def sums_of_items(a):
+    return sum(x * 2 for x in a), sum(a[i] * 0.5 for i in range(len(a))), sum(abs(x) for x in a)
+
+
+@pytest.mark.parametrize("function", [doubled, with_places, rows_summed, sums_of_items])
+@pytest.mark.parametrize("given", [F64, F32, np.arange(3), np.zeros(0)], ids=["f64", "f32", "i64", "none"])
+def test_lists_and_sums_are_built_once(monkeypatch, function, given):
+    builds = []
+    run = builder.run
+    monkeypatch.setattr(builder, "run", lambda attempt: builds.append(attempt) or run(attempt))
+    pipeline.compile(function, (given,))
+    assert len(builds) == 1
+    compiled = weft.jit(fallback="error")(function)
+    mine, plain = compiled(given), function(given)
+    assert repr(mine) == repr(plain)
+
+
+def mixed_items(a):
+    out = []
+    for i in range(len(a)):
+        out.append(i if a[i] > 0.5 else a[i])
+    out.append(7)
+    return out
+
+
+def by_case(a):
+    out = []
+    total = 0
+    if len(a) > 2:
+        out.append(total)
+    else:
+        out.append(2.5)
+    for x in a:
+        out.append(total)
+        total += x
+    return out
+
+
+@pytest.mark.parametrize("function", [mixed_items, by_case])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_items_of_several_types_keep_their_own(function, count):
+    given = np.linspace(0.1, 0.9, count)
+    for _ in range(2):
+        assert repr(weft.jit(fallback="silent")(function)(given)) == repr(function(given))

@@ -15,6 +15,7 @@ from typing import Any
 
 from weft.frontend import arrays, growing, ragged, tables
 from weft.frontend.building import Building
+from weft.frontend.changed import is_searched
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.lists import started
@@ -256,7 +257,9 @@ def _filled_dict(builder: Building, name: str, kind: ContainerSpec, data: tuple[
     else:
         there = emitter.allocate(f"{name}_there", BOOL, (count,))
         entries = fixed_columns(builder, name, (*data, there.name), count)
-    indexed = name in emitter.decisions.changing or place in emitter.decisions.searched
+    spec = builder.scope.source.tree.args
+    is_own = any(part.arg == name for part in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+    indexed = not is_own or name in emitter.decisions.changing or is_searched(builder.scope.body, name)
     table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
     return Dict(table, kind.item, kind.value, kind.kind == "set", _default(builder, kind, place), place, kind.counts)
 

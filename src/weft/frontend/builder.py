@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import types
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -30,6 +29,7 @@ from weft.frontend.arguments import (
 from weft.frontend.blocks import Blocks, number_arguments
 from weft.frontend.calls import Calls
 from weft.frontend.carried import CarriedMatrices
+from weft.frontend.changed import is_changed
 from weft.frontend.choices import Choices
 from weft.frontend.comparisons import Comparisons
 from weft.frontend.comprehensions import Comprehensions
@@ -46,7 +46,6 @@ from weft.frontend.generators import Generators, first_yield, is_generator
 from weft.frontend.handover import Handover
 from weft.frontend.held import Held, Parts, PoolText, Row
 from weft.frontend.held import parameter as held_parameter
-from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.instances import (
     Hidden,
     Instances,
@@ -67,7 +66,6 @@ from weft.frontend.missing import Missing
 from weft.frontend.mixed import MixedNumbers, settle
 from weft.frontend.models.given import model_of
 from weft.frontend.nested import Nested, learn
-from weft.frontend.numbered import with_strings
 from weft.frontend.recursion import (
     Entry,
     Fixed,
@@ -175,7 +173,6 @@ class Builder(
     Lists,
     Nested,
     Blocks,
-    InnerDicts,
     Enums,
     Strings,
     Missing,
@@ -206,7 +203,7 @@ class Builder(
         self.mixed_exprs = {}
         self.made_at = {}
         self.unsettled = {}
-        self.widened = {}
+        self.widened, self.others = {}, {}
         self.emitter.literal = lambda value: self.array_of(value, None)
         self.emitter.stacked = self.stacked
         self.emitter.settle = lambda value, result: settle(self, value, result)
@@ -229,7 +226,7 @@ class Builder(
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.text_kinds, self._keys = {}, {}
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
-        self.loaded, self._shown_kinds, self.looked_at, self.given_arrays = [], [], [], {}
+        self.loaded, self._shown_kinds, self.given_arrays = [], [], {}
         self.first_set, self._objects, self.callers = {}, [], []
         # Under another key than the body of the same function inlined.
         body = bodies.get(-id(source.tree))
@@ -241,11 +238,11 @@ class Builder(
         self.borrowed, self.made_objects = set(), []
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
-        self.made_from, self.sorted_now = {}, None
+        self.sorted_now = None
         self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
         self.memories: dict[MemorySpec, sharing.Memory] = {}
         self.has_small = False  # a small size is compiled in
-        self.scope = Scope(source, Liveness(body), body)
+        self.scope, self.statement = Scope(source, Liveness(body), body), body[0]
 
     # --- arguments --------------------------------------------------------------------------------------------------
 
@@ -268,6 +265,8 @@ class Builder(
             borrow(self, self.lender)
             mark_memory(self)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
+            if _surely_changes(self, name, kind):
+                self.emitter.decisions.changing.add(name)
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)
             self.scope.values[name] = value
@@ -442,10 +441,6 @@ class Builder(
         """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
         if is_object(base.sample) and model_of(base.sample) is None and self.entry is None:
             return object_argument(self, base)
-        if type(base.sample) in (list, dict, set, defaultdict, Counter) and base.sample:
-            strings = with_strings(self, base, node)
-            if strings is not None:
-                return strings
         if type(base.sample) is list and base.sample:
             found = list_of_objects(self, base, node)
             if found is None and is_object(base.sample[0]):
@@ -535,6 +530,15 @@ def _is_small_count(builder: Builder, name: str, sample: Any) -> bool:
     if not (builder.emitter.decisions.small and isinstance(sample, int)):
         return False
     return 1 <= sample <= LARGEST and name in inner_counts(builder.scope.source.tree)
+
+
+def _surely_changes(builder: Builder, name: str, kind: Kind) -> bool:
+    """Whether an argument is a list, dict or set that gets or loses items."""
+    is_list = isinstance(kind, ListSpec) and kind.rank == 1
+    if builder.entry is not None or not (is_list or isinstance(kind, (ContainerSpec, TextDictSpec))):
+        return False
+    of_items = is_list or (isinstance(kind, ContainerSpec) and kind.kind in ("list", "deque"))
+    return is_changed(builder.scope.body, name, is_table=not of_items)
 
 
 def _outside_container(builder: Builder, name: str, home: Any) -> None:

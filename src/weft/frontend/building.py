@@ -67,6 +67,7 @@ class Building:
     scope: Scope
     undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
     widened: dict[str, tuple[int, str]]
+    others: dict[tuple[int, str], ScalarType]  # of such variables: the first type of a number that is not theirs
     mixed_exprs: dict[int, Mixed]
     unsettled: dict[int, str]  # choices of which one side is such a buffer
     _keep: list[Expr]
@@ -102,9 +103,6 @@ class Building:
     row_sites: dict[str, tuple[int, str]]
     #: Where lists and deques are made, by their memory.
     made_at: dict[str, tuple[int, str]]
-    #: Dicts in containers whose entries have been asked for, and those that loops around here run through.
-    looked_at: list[Dict]
-    rows_run_through: tuple[Dict, ...]
     statement: ast.stmt
     calling: ast.AST
     _as_condition: bool
@@ -123,8 +121,6 @@ class Building:
     #: What lists hold that the result being built refers to.
     _shown_kinds: list[HeapKind]
     _shows_texts: bool
-    #: Arguments whose parameters are made from them: a container with numbers in place of strings.
-    made_from: dict[str, int]
     _returned_twice: bool  # whether one array stands in two places of the result
     _late: Mapping[Expr, Expr]  # the tests of the choices of the result at hand
     swap_flags: dict[frozenset[str], str]
@@ -279,10 +275,6 @@ class Building:
 
     def same_rows(self, one: Value, other: Value) -> bool:
         """Whether two lists among others are of one kind."""
-        raise NotImplementedError
-
-    def share_memory(self, one: Dict, other: Dict) -> None:
-        """Two dicts that a variable denotes in turn: both are among others from the start, and of one type."""
         raise NotImplementedError
 
     def kept_maybe(self, value: Maybe, name: str) -> Maybe:

@@ -23,6 +23,7 @@ from weft.frontend.core import kept_for, written_by
 from weft.frontend.dicts import store_item
 from weft.frontend.emit import Choosing
 from weft.frontend.expressions import minus_one, scalar_binary
+from weft.frontend.foreseen import sum_type
 from weft.frontend.lists import literal_list, started
 from weft.frontend.loops import still_there, watch
 from weft.frontend.mixed import Mixed, benign, from_either, note_mixed
@@ -113,8 +114,6 @@ class Comprehensions(Building):
     @contextmanager
     def _looking_at(self, generator: ast.comprehension, iterable: Value) -> Iterator[None]:
         """Dicts and deques must not change while a comprehension runs through them."""
-        if isinstance(iterable, Dict) and iterable.table is not None and iterable.table.row is not None:
-            self.looked_at.append(iterable)
         with self.running_through(generator.iter):
             yield
 
@@ -164,7 +163,8 @@ class Comprehensions(Building):
         return _keyed(self, node, node.elt, None)
 
     def accumulate(self, iterable: Value, start: Value) -> Value:
-        return _accumulate(self, iterable, start, lambda value: value, None)
+        of = sum_type(self, start.type, iterable) if isinstance(start, Scalar) else None
+        return _accumulate(self, iterable, start, lambda value: value, None, of)
 
 
 def _compile_time_items(builder: Building, node: ast.ListComp | ast.GeneratorExp, first: Value) -> list[Value] | None:
@@ -287,7 +287,6 @@ def _run_loops(builder: Building, node: _Loops, level: int, first: Value | None,
 
 
 def _run_of(builder: Building, generator: ast.comprehension, node: ast.AST) -> Value:
-    builder.looked_at.clear()
     body = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
     return kept_for(builder, evaluate_run(builder, generator.iter), [*body, *generator.ifs])
 
@@ -407,20 +406,28 @@ def _simple_sum(builder: Building, generator: ast.GeneratorExp, iterable: Value,
         return builder.evaluate(generator.elt)
 
     try:
-        return _accumulate(builder, iterable, Scalar(ZERO), item, node)
+        of = sum_type(builder, INT, iterable, generator)
+        return _accumulate(builder, iterable, Scalar(ZERO), item, node, of)
     finally:
         builder.scope.values = {k: v for k, v in builder.scope.values.items() if k in saved} | saved
         builder.scope.known &= known
 
 
-def _accumulate(builder: Building, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
-    """start + item + item + ..., in order."""
+def _accumulate(
+    builder: Building,
+    iterable: Value,
+    start: Value,
+    item: Any,
+    node: ast.AST | None,
+    expected: ScalarType | None = None,
+) -> Value:
+    """start + item + item + ..., in order; `expected`: the least type that holds it."""
     emitter = builder.emitter
     items = builder.iteration(iterable, node)
     if not isinstance(start, Scalar):
         raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
     key = (hash((builder.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
-    of = emitter.decisions.slot_types.get(key, start.type)
+    of = emitter.decisions.slot_types.get(key, expected or start.type)
     total = emitter.declare("sum", of)
     trips = emitter.stable(items.trips)
     emitter.assign((), total.name, (), arith.cast(start.expr, of))

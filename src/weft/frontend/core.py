@@ -22,6 +22,7 @@ from weft.frontend.mixed import (
     hold_whole,
     may_be_python,
     note_held,
+    note_other,
     type_may_differ,
 )
 from weft.frontend.scope import Slot
@@ -30,6 +31,7 @@ from weft.frontend.values import (
     Array,
     Dict,
     Flat,
+    Instance,
     Maybe,
     Object,
     Range,
@@ -65,7 +67,10 @@ class Core(Building):
 
     def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
         types = reasons.by_source(node, {name: describe(value) for name, value in values.items()})
-        return Unsupported(self.at(node), reasons.named(reason, node, types), remedy, types)
+        problem = Unsupported(self.at(node), reasons.named(reason, node, types), remedy, types)
+        if any(map(_is_container, values.values())):
+            return reasons.left_to_plain(problem, apart=True)
+        return problem
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -217,10 +222,7 @@ class Core(Building):
         if isinstance(value, Array) and value.is_list:
             return Scalar(arith.truth(value.shape[0]))
         if isinstance(value, Dict):
-            if value.table is None:
-                return False
-            number = () if value.table.row is None else (value.table.row,)
-            return Scalar(arith.truth(Read(value.table.live, number, INT)))
+            return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
         if isinstance(value, Records):
             return Scalar(arith.truth(value.growing.size))
         if isinstance(value, (Rows, Stack)):
@@ -251,6 +253,12 @@ class Core(Building):
         name = self.argument_of.get(self.identity(value) or "")
         if name is not None and name not in self.emitter.decisions.changing:
             revisions.changes(self, name)
+
+
+def _is_container(value: Value) -> bool:
+    """Whether a value is a dict or set, or an argument of containers in containers."""
+    kinds = (list, dict, set, frozenset)
+    return isinstance(value, Dict) or (isinstance(value, Instance) and isinstance(value.sample, kinds))
 
 
 def _bind_outside(builder: Building, name: str, value: Value) -> None:
@@ -375,6 +383,7 @@ def write_number(builder: Building, name: str, slot: Slot, buffer: Buffer, value
         revisions.is_tagged(builder, slot.key)
     elif not benign(builder, value.type, buffer.type) or type_may_differ(builder, value, buffer.type):
         builder.widened[buffer.name] = slot.key
+        note_other(builder, slot.key, value, buffer.type)
     slot.doubtful = slot.doubtful or may_be_python(builder, value) or type_may_differ(builder, value, value.type)
     hold_whole(builder, value, buffer.type)
     note_held(builder, value, buffer, slot)
@@ -429,8 +438,6 @@ def _holds_row(builder: Building, name: str, slot: Slot, value: Value) -> bool:
     rows = _row_in_slot(builder, name, value), _row_in_slot(builder, name, current)
     if not any(rows) or (all(rows) and current is not None and builder.same_rows(current, value)):
         return all(rows)
-    if isinstance(value, Dict) and isinstance(current, Dict) and not all(rows):
-        builder.share_memory(current, value)
     if slot.parts is None and slot.buffer is None and current is None:
         return rows[0]
     place = (builder.scope.path, name)
@@ -443,9 +450,6 @@ def renumbered(builder: Building, value: Value, row: Expr) -> Value:
     """The list of another number among those of its kind."""
     if isinstance(value, Struct):
         return replace(value, row=row)
-    if isinstance(value, Dict):
-        assert value.table is not None
-        return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
     if isinstance(value, Array) and not value.is_list:
         return renumbered_array(builder, value, row)
     assert isinstance(value, (Array, Records)) and value.growing is not None

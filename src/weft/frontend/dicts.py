@@ -15,10 +15,7 @@ from typing import Union
 from weft.errors import Unsupported
 from weft.frontend import arith, revisions, tables
 from weft.frontend.building import Building
-from weft.frontend.core import steady
-from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
-from weft.frontend.inner_dicts import new_table
 from weft.frontend.items import (
     compared,
     has_either,
@@ -27,7 +24,6 @@ from weft.frontend.items import (
     has_texts,
     merged,
     numbers_of,
-    row_of,
     takes,
     types_in,
 )
@@ -36,12 +32,11 @@ from weft.frontend.mixed import note_choice
 from weft.frontend.nested import resolved, untyped
 from weft.frontend.reasons import left_to_plain
 from weft.frontend.strings import is_text, key_numbers
-from weft.frontend.tables import GROWN, MADE_HERE, Hashed
+from weft.frontend.tables import Hashed
 from weft.frontend.values import (
     Array,
     Closure,
     Dict,
-    DictOf,
     EitherType,
     ItemType,
     Iterable,
@@ -52,7 +47,7 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.frontend.writing import either, loop, pick, variable, when
+from weft.frontend.writing import loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join
 
@@ -95,10 +90,6 @@ class Dicts(Building):
                 default = replace(default, site=place)
             return Dict(None, None, None, is_set, default, place, counts)
         key, item = known[0], resolved(self, known[1])
-        if place in self.emitter.decisions.tabled and not isinstance(default, (Closure, PythonFunction)):
-            if isinstance(default, Tuple):
-                default = replace(default, site=place)
-            return new_table(self, DictOf(key, item, is_set, default, counts))
         unseen = tuple(place for place, counts in enumerate(compared(key)) if not counts)
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item), unseen)
         if isinstance(default, Tuple):
@@ -142,10 +133,6 @@ class Dicts(Building):
         _, entry = Hashed(self.emitter, base.table).search(numbers)
         found = Op("ge", (entry.value, ZERO), PYBOOL)
         return self.emitter.snapshot(found, "found")
-
-    # --- all entries ------------------------------------------------------------------------------------------------
-
-    rows_run_through: tuple[Dict, ...] = ()
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
@@ -309,7 +296,7 @@ def typed(builder: Building, base: Dict, key: Value, value: Value | None, node: 
     of_key, of_value = _key_layout(builder, key, node), None if value is None else builder.layout(value)
     if of_value is None and not base.is_set:
         builder.keyed_instead(base, key)
-        raise builder.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
+        raise builder.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it", dict=base)
     if isinstance(base.default, Scalar) and not base.is_set:
         of_value = base.default.type
     if base.table is None:
@@ -355,8 +342,7 @@ def numbers_of_key(builder: Building, base: Dict, key: Value, node: ast.AST) -> 
     if base.table is None:
         return None
     if not base.table.index:
-        builder.emitter.decisions.searched.add(base.place)
-        raise Restart
+        raise builder.unsupported(node, "a key of a dict that is only run through", receiver=base)
     if base.key is None or not _comparable(base.key, _key_layout(builder, key, node)):
         raise builder.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
     numbers = [builder.emitter.snapshot(number, "key") for number in _key_parts(builder, base.key, key)]
@@ -410,7 +396,7 @@ def store_item(builder: Building, base: Dict, key: Value, value: Value | None, n
     numbers = numbers_of_key(builder, base, key, node)
     assert numbers is not None
     held = [] if value is None else _held(builder, base, value)
-    if builder.identity(base) in builder.run_through or (row_of(base) is not None and builder.rows_run_through):
+    if builder.identity(base) in builder.run_through:
         _, known = Hashed(builder.emitter, base.table).search(numbers)
         keep_size(builder, base, Op("ge", (known.value, ZERO), BOOL))
     Hashed(builder.emitter, base.table).put(numbers, held)
@@ -482,16 +468,8 @@ def entries_of(builder: Building, base: Dict, what: str, node: ast.AST | None, o
     """base.keys(), .values() or .items(), in order."""
     if base.table is None or base.key is None:
         return Tuple((), is_list=True)
-    if row_of(base) is not None:
-        kept = steady(builder, base)
-        assert isinstance(kept, Dict) and kept.table is not None and kept.key is not None
-        base = kept
-        builder.looked_at.append(base)
-    assert base.table is not None
-    if base.is_set and ordered and not _is_as_given(builder, base):
-        if not base.table.past:
-            raise in_its_order(builder, node)
-        return _items_as_given(builder, base, node)
+    if base.is_set and ordered and base.table.entries.spare:
+        raise in_its_order(builder, node)  # but for the items of an argument that does not change
     hashed = Hashed(builder.emitter, base.table)
     hashed.compact()
     keys = base.table.keys
@@ -518,25 +496,9 @@ def entries_of(builder: Building, base: Dict, what: str, node: ast.AST | None, o
     return Iterable(length, entry)
 
 
-def _is_as_given(builder: Building, base: Dict) -> bool:
-    """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
-    if row_of(base) is not None:
-        return base.place not in builder.emitter.decisions.altered
-    return base.table is not None and not base.table.entries.spare
-
-
 def in_its_order(builder: Building, node: ast.AST | None) -> Unsupported:
     """A set that is run through, or popped from: only CPython and the compiler of plain Python know its order."""
     return left_to_plain(builder.unsupported(node, "a set in its order", "use sorted(...)"))
-
-
-def _items_as_given(builder: Building, base: Dict, node: ast.AST | None) -> Value:
-    """The items of a set in a container: one in an argument stands in its order until it gets another item."""
-    assert base.table is not None
-    past = Hashed(builder.emitter, base.table).number(base.table.past).value
-    for other in (GROWN, MADE_HERE):
-        builder.emitter.hand_back(Op("ne", (past, integer(other)), BOOL), "a set in its order")
-    return entries_of(builder, base, "keys", node, ordered=False)
 
 
 def unlike_additions(builder: Building, base: Dict) -> None:
@@ -592,15 +554,8 @@ def added_columns(builder: Building, base: Dict, param: str) -> list[Array]:
 def keep_size(builder: Building, base: Dict, keeps: Expr) -> None:
     """What happens to a loop over a dict that gets or loses entries is left to Python."""
     reason = "a dict that gets or loses entries while a loop runs through it"
-    row = row_of(base)
-    if row is None:
-        if builder.identity(base) in builder.run_through:
-            builder.emitter.hand_back(keeps, reason)
-        return
-    for other in builder.rows_run_through:
-        running = row_of(other)
-        if running is not None and other.place == base.place:
-            builder.emitter.hand_back(either(Op("ne", (running, row), BOOL), keeps), reason)
+    if builder.identity(base) in builder.run_through:
+        builder.emitter.hand_back(keeps, reason)
 
 
 def will_shrink(builder: Building, base: Dict, node: ast.AST) -> None:

@@ -127,7 +127,6 @@ class Decisions:
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
-    searched: set[tuple[int, str]] = field(default_factory=set)  # arguments in which keys are looked for
     uneven: set[tuple[int, str]] = field(default_factory=set)  # sets that get or lose items not one by one, at the end
     returned: set[tuple[int, str]] = field(default_factory=set)  # sets that are results
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
@@ -135,8 +134,6 @@ class Decisions:
     heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers
     renewed: set[tuple[int, str]] = field(default_factory=set)  # attributes that get another array, or None
     placed: dict[str, ArrayOf] = field(default_factory=dict)  # arguments that are arrays and are put into containers
-    tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
-    altered: set[tuple[int, str]] = field(default_factory=set)  # types of those that are made or changed
     objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
@@ -160,7 +157,7 @@ class Decisions:
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
-_LEARNT = frozenset({"items", "entries", "heaps", "objects", "tabled", "keyed"})
+_LEARNT = frozenset({"items", "entries", "heaps", "objects", "keyed"})
 
 
 def without_guesses(before: Decisions, now: Decisions) -> None:
@@ -234,7 +231,6 @@ class Emitter:
         self.contents: dict[str, Expr] = {}
         self.order_sites = 0  # places that add to a set whose order matters: each is long
         self.handed: list[tuple[Span, str]] = []
-        self.altered: set[str] = set()  # memory of dicts and sets that get, lose or change entries
         self.stretching: set[Expr] = set()  # extents that may be 1 where others are not
         self.rarities = 0  # how many tests there are after which Python begins again, if it can
         self.params: list[str] = []

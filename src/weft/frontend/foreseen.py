@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -21,8 +21,8 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.building import Building
 from weft.frontend.folding import BINARY
-from weft.frontend.liveness import assigned, target_names
-from weft.frontend.values import Array, Object, Range, Scalar, Tuple, Value
+from weft.frontend.liveness import Liveness, assigned, target_names
+from weft.frontend.values import Array, Dict, ItemType, Object, Range, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join, promote, type_of_value
 from weft.parallel import prange
@@ -83,8 +83,16 @@ class Several:
     items: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Entries:
+    """A dict."""
+
+    key: Any
+    item: Any
+
+
 #: What a name denotes, as far as types go; None if that is not known.
-Known = Union[Number, Elements, Run, Several, Object, None]
+Known = Union[Number, Elements, Run, Several, Entries, Object, None]
 
 
 def number_types(builder: Building, names: Iterable[str], owner: ast.AST) -> dict[str, ScalarType]:
@@ -95,16 +103,31 @@ def number_types(builder: Building, names: Iterable[str], owner: ast.AST) -> dic
     wanted = [name for name in names if name not in values or isinstance(values[name], Scalar)]
     if not wanted:
         return {}
-    walk = _Walk(builder)
+    walk = Walk(builder.scope.liveness, lambda name: denoted(builder, name))
     walk.owner(owner, wanted)
     return {name: of for name, of in walk.found.items() if name in wanted and name in walk.several}
 
 
-class _Walk:
+def sum_type(builder: Building, start: ScalarType, run: Value, made: ast.GeneratorExp | None = None) -> ScalarType:
+    """The type of a sum that begins with a number, of what `run` gives, or of what is `made` of each item."""
+    walk = Walk(builder.scope.liveness, lambda name: denoted(builder, name))
+    added, of = _item(_known(run)), start
+    if made is not None:
+        walk.assign(made.generators[0].target, added)
+        added = walk.value(made.elt)
+    for _ in range(2 if isinstance(added, Number) else 0):
+        try:
+            of = join(of, arith.binary("add", Number(of).sample, added.sample, _PLACE).type)  # type: ignore[union-attr]
+        except Unsupported:
+            return of
+    return of
+
+
+class Walk:
     """Statements in the order in which they run, and what they make of names."""
 
-    def __init__(self, builder: Building) -> None:
-        self.builder = builder
+    def __init__(self, liveness: Liveness, outside: Callable[[str], Known]) -> None:
+        self.liveness, self.outside = liveness, outside
         self.names: dict[str, Known] = {}
         self.held: dict[str, ScalarType | None] = {}  # variables that loops and branches around here carry
         self.found: dict[str, ScalarType] = {}
@@ -174,10 +197,9 @@ class _Walk:
         elif isinstance(node, ast.For) and isinstance(node.iter, (ast.Tuple, ast.List)):
             self.forget([node])  # its body stands there once for each item
         elif isinstance(node, (ast.For, ast.While, ast.If)):
-            liveness = self.builder.scope.liveness
-            live = liveness.live_after(node)
+            live = self.liveness.live_after(node)
             if isinstance(node, _LOOPS):
-                live |= liveness.live_at_head(node)
+                live |= self.liveness.live_at_head(node)
             self.opened(node, sorted(assigned([node]) & live))
         elif not isinstance(node, (ast.Expr, ast.Pass, ast.Assert, ast.Break, ast.Continue, ast.Return)):
             self.forget([node])
@@ -206,9 +228,9 @@ class _Walk:
         elif isinstance(value, Number):
             old = self.held[name]
             new = self.held[name] = value.type if old is None else join(old, value.type)
+            if old is not None and value.type != old:
+                self.several.add(name)
             if name in self.outermost:
-                if old is not None and value.type != old:
-                    self.several.add(name)
                 self.found[name] = new
 
     # --- expressions ------------------------------------------------------------------------------------------------
@@ -218,21 +240,7 @@ class _Walk:
         if name in self.held:
             of = self.held[name]
             return None if of is None else Number(of)
-        if name in self.names:
-            return self.names[name]
-        scope = self.builder.scope
-        while True:
-            if name in scope.values:
-                value = scope.values[name]
-                if isinstance(value, Scalar) and _is_choice(self.builder, value.expr):
-                    return None
-                return _known(value)
-            if name in scope.variables:
-                return None
-            if scope.parent is None:
-                break
-            scope = scope.parent
-        return _outside(scope.source.namespace, name) if name not in scope.source.cells else None
+        return self.names[name] if name in self.names else self.outside(name)
 
     def value(self, node: ast.expr) -> Known:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -271,9 +279,10 @@ class _Walk:
             constant = left.constant and right.constant
             if name == "pow" and left.type.weak and right.type.weak:
                 return _power(left, right, operand, constant)
-            exponent = Const(operand.value, right.type) if isinstance(operand, ast.Constant) else right.sample
+            literal = _literal(operand)
+            exponent = right.sample if literal is None else Const(literal, right.type)
             return Number(arith.of_numbers(name, *arith.numbers(left.sample, exponent), _PLACE).type, constant)
-        return _of_arrays([left, right], lambda parts: arith.binary(name, *parts, _PLACE).type)
+        return _of_arrays([left, right], lambda parts: arith.binary(name, parts[0], parts[1], _PLACE).type)
 
     def _unaryop(self, node: ast.UnaryOp) -> Known:
         value = self.value(node.operand)
@@ -303,17 +312,25 @@ class _Walk:
     def _attribute(self, node: ast.Attribute) -> Known:
         base = self.value(node.value)
         if isinstance(base, Object) and isinstance(base.value, types.ModuleType):
-            return _of_python(vars(base.value).get(node.attr))
+            return of_python(vars(base.value).get(node.attr))
         if isinstance(base, Elements) and not base.is_list and node.attr in ("size", "ndim"):
             return Number(INT, True)
+        if isinstance(base, Elements) and not base.is_list and node.attr == "shape":
+            return Several((Number(INT, True),) * base.rank)
         if isinstance(base, Elements) and not base.is_list and node.attr == "T":
             return base
         return None
 
+    def _tuple(self, node: ast.Tuple) -> Known:
+        return Several(tuple(map(self.value, node.elts)))
+
     def _subscript(self, node: ast.Subscript) -> Known:
-        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
-            return Number(INT, True) if isinstance(self.value(node.value.value), Elements) else None
         base = self.value(node.value)
+        if isinstance(base, Several) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            return base.items[node.slice.value] if -len(base.items) <= node.slice.value < len(base.items) else None
+        if isinstance(base, Entries):
+            item: Known = base.item
+            return item
         if not isinstance(base, Elements):
             return None
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -335,6 +352,8 @@ class _Walk:
             return None
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
+            if isinstance(owner, Entries):
+                return None if node.keywords or arguments else _entries(node.func.attr, owner)
             if isinstance(owner, Elements):
                 return None if node.keywords or arguments else _folded(node.func.attr, owner)
         function = self.value(node.func)
@@ -342,12 +361,26 @@ class _Walk:
             return None
         thing = function.value
         if thing in (np.zeros, np.ones, np.empty) and len(node.args) == 1 and not node.keywords:
-            shape = node.args[0]
-            of = ScalarType(DType.F64)
-            if isinstance(shape, ast.Tuple):
-                return Elements(of, len(shape.elts))
-            return Elements(of, 1) if isinstance(arguments[0], Number) else None
+            (shape,) = arguments
+            rank = len(shape.items) if isinstance(shape, Several) else 1
+            return Elements(ScalarType(DType.F64), rank) if isinstance(shape, (Number, Several)) else None
         return None if node.keywords else _called(thing, arguments)
+
+
+def denoted(builder: Building, name: str) -> Known:
+    """What a name denotes where the build is."""
+    scope = builder.scope
+    while True:
+        if name in scope.values:
+            value = scope.values[name]
+            is_choice = isinstance(value, Scalar) and _is_choice(builder, value.expr)
+            return None if is_choice else _known(value)
+        if name in scope.variables:
+            return None
+        if scope.parent is None:
+            break
+        scope = scope.parent
+    return outside_value(scope.source.namespace, name) if name not in scope.source.cells else None
 
 
 def _is_choice(builder: Building, expr: Expr) -> bool:
@@ -363,19 +396,28 @@ def _known(value: Value) -> Known:
         return Several(tuple(map(_known, value.items)))
     if isinstance(value, Range):
         return Run(Number(INT))
+    if isinstance(value, Dict):
+        return Entries(_of_layout(value.key), _of_layout(value.item))
     return value if isinstance(value, Object) else None
 
 
-def _outside(namespace: Any, name: str) -> Known:
+def _of_layout(layout: ItemType | None) -> Known:
+    """An item of a container."""
+    if isinstance(layout, ScalarType):
+        return Number(layout)
+    return Several(tuple(map(_of_layout, layout))) if isinstance(layout, tuple) else None
+
+
+def outside_value(namespace: Any, name: str) -> Known:
     """A global or builtin, as it is now."""
     if name in namespace:
-        return _of_python(namespace[name])
+        return of_python(namespace[name])
     builtins = namespace.get("__builtins__")
     found = builtins.get(name) if isinstance(builtins, dict) else getattr(builtins, name, None)
-    return _of_python(found)
+    return of_python(found)
 
 
-def _of_python(value: Any) -> Known:
+def of_python(value: Any) -> Known:
     of = type_of_value(value)
     if of is not None:
         return Number(of, True)
@@ -383,19 +425,20 @@ def _of_python(value: Any) -> Known:
         dtype = from_numpy(value.dtype)
         return None if dtype is None or not value.ndim else Elements(ScalarType(dtype), value.ndim)
     plain = (type, types.ModuleType, types.BuiltinFunctionType, np.ufunc)
-    if isinstance(value, plain) or value is prange or _is_of_numpy(value):
+    if isinstance(value, plain) or value is prange or is_of_numpy(value):
         return Object(value)
     return None
 
 
-def _is_of_numpy(value: Any) -> bool:
+def is_of_numpy(value: Any) -> bool:
     return callable(value) and str(getattr(value, "__module__", "")).partition(".")[0] == "numpy"
 
 
 def _item(value: Known) -> Known:
     """What a loop over a value gives to its variable."""
-    if isinstance(value, Run):
-        return value.item
+    if isinstance(value, (Run, Entries)):
+        item: Known = value.item if isinstance(value, Run) else value.key
+        return item
     if isinstance(value, Elements):
         return Elements(value.type, value.rank - 1, value.is_list) if value.rank > 1 else Number(value.type)
     return None
@@ -411,9 +454,14 @@ def _product(left: Known, right: Known) -> Known:
     return Elements(of, rank) if rank else Number(of)
 
 
+def _literal(node: ast.expr) -> int | float | complex | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, (int, float, complex)) else None
+
+
 def _power(base: Number, exponent: Number, operand: ast.expr, constant: bool) -> Known:
     """Python's own power: of which type it is depends on the numbers, but for the usual literals."""
-    literal = operand.value if isinstance(operand, ast.Constant) else None
+    literal = _literal(operand)
     if isinstance(literal, int) and literal >= 0:
         return Number(base.type if base.type != PYBOOL else INT, constant)
     return None
@@ -428,6 +476,12 @@ def _of_arrays(parts: Sequence[Known], compute: Any) -> Known:
     rank = max(part.rank for part in parts if isinstance(part, Elements))
     samples = [Read("", (), part.type) for part in parts if isinstance(part, (Number, Elements))]
     return Elements(compute(samples).strong, rank)
+
+
+def _entries(name: str, base: Entries) -> Known:
+    """base.name()"""
+    runs = {"keys": base.key, "values": base.item, "items": Several((base.key, base.item))}
+    return Run(runs[name]) if name in runs else None
 
 
 def _folded(name: str, array: Elements) -> Known:
@@ -450,7 +504,7 @@ def _called(thing: Any, arguments: Sequence[Known]) -> Known:
         if len(numbers) == len(arguments):
             return Number(arith.function(name, tuple(part.sample for part in numbers), _PLACE).type.strong, constant)
         return _of_arrays(arguments, lambda parts: arith.function(name, tuple(parts), _PLACE).type)
-    if _is_of_numpy(thing) and not isinstance(thing, type) and len(arguments) == 1 and isinstance(first, Elements):
+    if is_of_numpy(thing) and not isinstance(thing, type) and len(arguments) == 1 and isinstance(first, Elements):
         return _folded(thing.__name__, first)
     if thing is zip or (thing is enumerate and len(arguments) == 1):
         items = tuple(map(_item, arguments))

@@ -9,51 +9,43 @@ from collections.abc import Iterable, Sequence
 
 from weft.frontend.blocks import packed_arrays
 from weft.frontend.building import Building
-from weft.frontend.dicts import keep_result_order
 from weft.frontend.growing import Cells
-from weft.frontend.inner_dicts import dict_at
 from weft.frontend.items import has_lists, has_names, has_objects, row_of
 from weft.frontend.nested import packed
-from weft.frontend.tables import MADE_HERE, Hashed
+from weft.frontend.tables import Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
     ArrayOf,
     ArraysOf,
     Dict,
-    DictOf,
     EitherType,
     HeapKind,
     ItemType,
     ListOf,
     Loaded,
     MemberType,
-    Object,
     ObjectType,
     OptionOf,
     Records,
     Scalar,
     Struct,
-    TablesOf,
     TextType,
     Tuple,
     Value,
 )
-from weft.frontend.writing import loop, when
-from weft.ir.expr import ZERO, Expr, Op, Read, integer
-from weft.ir.program import ArgumentOut, ArrayOut, ConstOut, Out, ScalarOut, TupleOut
-from weft.ir.types import BOOL, INT, DType
+from weft.ir.expr import ZERO, Expr, Read
+from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
+from weft.ir.types import INT, DType
 
 _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
 _LATER, _SETTLED = "weft.runtime.nested:later", "weft.runtime.nested:settled"
 
 
 def lists_in(layout: ItemType | None) -> list[HeapKind]:
-    """What the lists in an item hold, and the lists in those, and so on; its dicts and sets likewise."""
+    """What the lists in an item hold, and the lists in those, and so on."""
     if isinstance(layout, tuple):
         return [kind for part in layout for kind in lists_in(part)]
-    if isinstance(layout, DictOf):
-        return [] if layout.key is None else [TablesOf(layout), *lists_in(layout.item)]
     if isinstance(layout, ArrayOf):
         return [ArraysOf(layout)]
     if isinstance(layout, OptionOf):
@@ -86,8 +78,6 @@ def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     if isinstance(layout, ListOf):
         # An empty list of which nothing is known: whatever it could hold.
         return f"[{'i' if layout.item is None else spelled(builder, layout.item, node)}]"
-    if isinstance(layout, DictOf):
-        return _spelled_dict(builder, layout, node)
     if isinstance(layout, OptionOf):
         return "N" if layout.item is None else f"?{spelled(builder, layout.item, node)}"
     if isinstance(layout, ArrayOf):
@@ -102,34 +92,19 @@ def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
 
-def _spelled_dict(builder: Building, layout: DictOf, node: ast.AST) -> str:
-    key = "i" if layout.key is None else spelled(builder, layout.key, node)
-    if layout.is_set:
-        return f"{{{key}}}"
-    kind = "C" if layout.counts else default_letters(builder, layout.default, node)
-    return f"{kind}{{{key}:{'i' if layout.item is None else spelled(builder, layout.item, node)}}}"
-
-
 def default_letters(builder: Building, default: Value | None, node: ast.AST) -> str:
     """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
     if default is None:
         return ""
     if isinstance(default, Scalar):
         return "Df" if default.type.dtype.is_inexact else "Di"
-    if isinstance(default, Object):
-        return "Ds" if default.value is set else "Dd"
     if not isinstance(default, Tuple):
         raise builder.unsupported(node, "the return of a defaultdict of a function", "return dict(...) of it")
     return "Dl"
 
 
 def _kind_spelled(builder: Building, kind: HeapKind, node: ast.AST) -> str:
-    return spelled(builder, kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
-
-
-def argument_out(builder: Building, param: str) -> Out:
-    """The very object that a parameter is, or was made from."""
-    return ArgumentOut(builder.made_from[param]) if param in builder.made_from else ArrayOut(param)
+    return spelled(builder, kind.of if isinstance(kind, ArraysOf) else ListOf(kind), node)
 
 
 def out_nested(builder: Building, value: Value, node: ast.AST) -> Out:
@@ -137,7 +112,7 @@ def out_nested(builder: Building, value: Value, node: ast.AST) -> Out:
     row = row_of(value)
     if row is not None:
         layout = builder.layout(value)
-        assert isinstance(layout, (ListOf, DictOf, ArrayOf))
+        assert isinstance(layout, (ListOf, ArrayOf))
         builder._shown_kinds += lists_in(layout)
         return _later(builder, "=" + spelled(builder, layout, node), [_number_out(builder, row)])
     layouts, template = _described(builder, value, node)
@@ -187,21 +162,10 @@ def with_own_lists(builder: Building, node: ast.AST) -> list[Loaded]:
 
 
 def _packed_kind(builder: Building, kind: HeapKind) -> list[Array]:
-    """All lists, or all dicts, of a kind."""
+    """All lists of a kind."""
     if isinstance(kind, ArraysOf):
         return packed_arrays(builder, builder.heap(kind))
-    if not isinstance(kind, TablesOf):
-        return packed(builder, builder.heap(kind))
-    layout, emitter = kind.of, builder.emitter
-    with loop(emitter, ZERO, Cells(emitter, builder.heap(kind).rows).last()) as row:
-        held = dict_at(builder, layout, row)
-        assert held.table is not None
-        Hashed(emitter, held.table).compact()
-        if held.is_set:
-            past = Hashed(emitter, held.table).number(held.table.past).value
-            with when(emitter, Op("eq", (past, integer(MADE_HERE)), BOOL)):
-                keep_result_order(builder, held)
-    return packed(builder, builder.heap(kind))[:-1]  # without the column that tells whether an entry is there
+    return packed(builder, builder.heap(kind))
 
 
 def settle_lists(builder: Building, out: Out, node: ast.AST) -> Out:
@@ -213,15 +177,13 @@ def settle_lists(builder: Building, out: Out, node: ast.AST) -> Out:
     if not kinds and not changing and not _has_later(out):
         return out
     given = [one for one in loaded if one in changing or set(one.kinds) & set(kinds)]
-    if any(not one.template for one in given):
-        raise builder.unsupported(node, "lists of an argument that has strings in it, in a result", "copy them")
     # A list of an argument may hold lists of other kinds: all that can be reached from here.
     kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
     pieces: list[Out] = []
     for kind in kinds:
         pieces += [builder.plain_out(column, node) for column in _packed_kind(builder, kind)]
     for one in given:
-        pieces.append(argument_out(builder, one.param))
+        pieces.append(ArrayOut(one.param))
         pieces += [_number_out(builder, one.first.get(kind, ZERO)) for kind in kinds]
         if one.name in builder.changed:
             value = builder.changed[one.name][1]

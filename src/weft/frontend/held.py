@@ -17,7 +17,6 @@ from weft.frontend.values import (
     Array,
     ArrayOf,
     Dict,
-    DictOf,
     Growing,
     Heap,
     HeapKind,
@@ -27,7 +26,6 @@ from weft.frontend.values import (
     OptionOf,
     Records,
     Table,
-    TablesOf,
     TextType,
     Value,
 )
@@ -128,12 +126,8 @@ def held(value: Value) -> Held | None:
 
 def with_texts(layout: HeapKind | None) -> bool:
     """Whether there are strings in it, at any depth."""
-    if isinstance(layout, TablesOf):
-        return with_texts(layout.of)
     if isinstance(layout, (ListOf, OptionOf)):
         return with_texts(layout.item)
-    if isinstance(layout, DictOf):
-        return with_texts(layout.key) or with_texts(layout.item)
     return any(map(with_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, TextType)
 
 

@@ -12,9 +12,6 @@ from collections.abc import Iterator
 from weft.frontend.values import (
     Array,
     ArrayOf,
-    Closure,
-    Dict,
-    DictOf,
     EitherType,
     Growing,
     ItemType,
@@ -26,7 +23,6 @@ from weft.frontend.values import (
     Object,
     ObjectType,
     OptionOf,
-    PythonFunction,
     Records,
     Scalar,
     Struct,
@@ -57,11 +53,6 @@ def layout_of(value: Value) -> ItemType | None:
         return None if None in parts or not parts else with_name(parts, value.named)
     if isinstance(value, Struct):
         return None if value.row is None else ObjectType(value.kind)
-    if isinstance(value, Dict):
-        default = value.default
-        if isinstance(default, (Closure, PythonFunction)):
-            return None  # what it refers to is known where the dict is made only
-        return DictOf(value.key, value.item, value.is_set, default, value.counts, value.place)
     if isinstance(value, Text):
         return TextType(value.kind)
     if isinstance(value, Object) and type(value.value) in (str, bytes):
@@ -110,8 +101,6 @@ def has_gaps(layout: ItemType | None) -> bool:
     """Whether it is not known of some list what it holds."""
     if isinstance(layout, tuple):
         return any(map(has_gaps, layout))
-    if isinstance(layout, DictOf):
-        return layout.key is None or has_gaps(layout.item)
     if isinstance(layout, OptionOf):
         return layout.item is None or has_gaps(layout.item)
     return isinstance(layout, ListOf) and (layout.item is None or has_gaps(layout.item))
@@ -123,7 +112,7 @@ def gaps_in(layout: ItemType | None) -> list[tuple[int, str]]:
         return [site for part in layout for site in gaps_in(part)]
     if isinstance(layout, (ListOf, OptionOf)) and layout.item is None:
         return [] if layout.site is None else [layout.site]
-    return gaps_in(layout.item) if isinstance(layout, (ListOf, OptionOf, DictOf)) else []
+    return gaps_in(layout.item) if isinstance(layout, (ListOf, OptionOf)) else []
 
 
 def told_by(layout: ItemType | None, known: ItemType | None) -> dict[tuple[int, str], ItemType]:
@@ -138,14 +127,14 @@ def told_by(layout: ItemType | None, known: ItemType | None) -> dict[tuple[int, 
 
 
 def has_lists(layout: ItemType | None) -> bool:
-    """Whether there are lists, dicts, sets, arrays or None in it: more than numbers that can be compared."""
+    """Whether there are lists, arrays or None in it: more than numbers that can be compared."""
     if isinstance(layout, tuple):
         return any(map(has_lists, layout))
-    return isinstance(layout, (ListOf, DictOf, ArrayOf, OptionOf))
+    return isinstance(layout, (ListOf, ArrayOf, OptionOf))
 
 
 def has_objects(layout: ItemType | None) -> bool:
-    if isinstance(layout, (ListOf, DictOf, OptionOf)):
+    if isinstance(layout, (ListOf, OptionOf)):
         return has_objects(layout.item)
     return any(map(has_objects, layout)) if isinstance(layout, tuple) else isinstance(layout, ObjectType)
 
@@ -154,8 +143,6 @@ def has_names(layout: ItemType | None) -> bool:
     """Whether there are named tuples in it."""
     if isinstance(layout, (ListOf, OptionOf)):
         return has_names(layout.item)
-    if isinstance(layout, DictOf):
-        return has_names(layout.key) or has_names(layout.item)
     return isinstance(layout, tuple) and (name_of(layout) is not None or any(map(has_names, layout)))
 
 
@@ -174,11 +161,6 @@ def agree(one: ItemType | None, other: ItemType | None) -> bool:
         return one.item is None or other.item is None or agree(one.item, other.item)
     if isinstance(one, ListOf) and isinstance(other, ListOf):
         return one.item is None or other.item is None or agree(one.item, other.item)
-    if isinstance(one, DictOf) and isinstance(other, DictOf):
-        same = (one.is_set, one.default, one.counts) == (other.is_set, other.default, other.counts)
-        if not same or one.key is None or other.key is None:
-            return same
-        return agree(one.key, other.key) and (one.is_set or agree(one.item, other.item))
     return one is not None and one == other
 
 
@@ -246,8 +228,6 @@ def has_either(layout: ItemType | None) -> bool:
     """Whether there is a number in it whose type only the run time knows."""
     if isinstance(layout, (ListOf, OptionOf)):
         return has_either(layout.item)
-    if isinstance(layout, DictOf):
-        return has_either(layout.key) or has_either(layout.item)
     return any(map(has_either, layout)) if isinstance(layout, tuple) else isinstance(layout, EitherType)
 
 
@@ -264,7 +244,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
     """The types of the numbers of an item."""
     if layout is None:
         return []
-    if isinstance(layout, (ListOf, DictOf, ArrayOf)):
+    if isinstance(layout, (ListOf, ArrayOf)):
         return [INT]
     if isinstance(layout, OptionOf):
         return [BOOL, *types_in(layout.item)]
@@ -338,8 +318,6 @@ def row_of(value: Value | None) -> Expr | None:
         return None if value.view is None else value.view.number
     if isinstance(value, Struct):
         return value.row
-    if isinstance(value, Dict):
-        return None if value.table is None else value.table.row
     held = value.growing if isinstance(value, (Array, Records)) else None
     return None if held is None else held.row
 

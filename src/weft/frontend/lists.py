@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing, revisions
+from weft.frontend.appended import items_appended
 from weft.frontend.blocks import in_block
 from weft.frontend.building import Building
 from weft.frontend.growing import EXTRA_ROOM, Cells
@@ -369,6 +370,10 @@ def started(builder: Building, name: str, value: Tuple, is_deque: bool) -> Value
     layout = resolved(builder, builder.emitter.decisions.items.get(key))
     if value.items:
         layout = _first_layout(builder, value, layout)
+    elif layout is None and not is_deque:
+        layout = items_appended(builder, name)
+        if layout is not None:
+            builder.emitter.decisions.items[key] = layout
     if layout is None:
         return replace(value, key=key, is_deque=is_deque)
     room = integer(len(value.items) + EXTRA_ROOM)
@@ -618,14 +623,16 @@ def _first_use(builder: Building, receiver: Tuple, name: str, args: list[Value],
             return Object(None)
     if name == "clear":
         return Object(None)
-    decide_items(builder, receiver, layout, node)
+    decide_items(builder, receiver, layout, node, item=args[-1] if args else receiver)
     return Object(None)
 
 
-def decide_items(builder: Building, receiver: Tuple, layout: ItemType | None, node: ast.AST) -> None:
+def decide_items(
+    builder: Building, receiver: Tuple, layout: ItemType | None, node: ast.AST, **values: Value
+) -> None:
     """The type of the items of an empty list becomes known: start again with it."""
     if layout is None or receiver.key is None:
-        raise builder.unsupported(node, "a list of these items", "keep numbers or tuples of numbers in it")
+        raise builder.unsupported(node, "a list of these items", "keep numbers or tuples of numbers in it", **values)
     revisions.holds_items(builder, receiver.key, layout)
 
 

@@ -10,28 +10,17 @@ from typing import Any, Union
 from weft.frontend import arith, arrays, revisions
 from weft.frontend.building import Building
 from weft.frontend.core import written_by
-from weft.frontend.inner_dicts import index_given
-from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
 from weft.frontend.specs import ContainerSpec
-from weft.frontend.tables import LIVE_COLUMN
-from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, TextType, Value
-from weft.frontend.writing import loop
+from weft.frontend.values import HeapKind, ItemType, ListOf, Loaded, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read
+from weft.ir.expr import ONE, ZERO, Expr, Op, Read
 from weft.ir.program import Role
-from weft.ir.types import BOOL, I64, INT, ScalarType
+from weft.ir.types import I64, INT, ScalarType
 from weft.records import dataclass
 
 #: A column of an argument: of numbers, by its name; or of lists, where they begin and the columns of their items.
-_Part = Union[str, tuple["_Part", ...], "_Lists", "_Dicts", "_Names"]
-
-
-@dataclass(frozen=True)
-class _Names:
-    """A column of the numbers of strings."""
-
-    column: str
+_Part = Union[str, tuple["_Part", ...], "_Lists"]
 
 
 @dataclass(frozen=True)
@@ -40,17 +29,6 @@ class _Lists:
     count: Expr
     item: ItemType
     inner: _Part
-    total: Expr
-
-
-@dataclass(frozen=True)
-class _Dicts:
-    """Dicts or sets: as of lists, where they begin, but two columns may hold what is in them."""
-
-    starts: str
-    count: Expr
-    of: DictOf
-    inner: tuple[_Part, ...]
     total: Expr
 
 
@@ -118,18 +96,7 @@ def check_loaded(builder: Building) -> None:
         names: set[str] = set()
         for kind in given.kinds:
             heap = builder.heap(kind)
-            if not isinstance(kind, TablesOf):
-                names.update((*heap.cells.data, *heap.rows.data[:2]))
-                continue
-            # What only tidies up changes nothing: keys and values move, and are as many.
-            if (
-                not given.template
-                and not builder.functions.entries
-                and heap.cells.data[0] not in builder.emitter.altered
-            ):
-                continue
-            live = heap.rows.data[LIVE_COLUMN]
-            names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
+            names.update((*heap.cells.data, *heap.rows.data[:2]))
         if names & written and given.name not in builder.emitter.decisions.changing:
             revisions.changes(builder, given.name)
 
@@ -149,7 +116,6 @@ class Given:
         self.builder, self.name = builder, name
         self.names: list[str] = []
         self.first: dict[HeapKind, Expr] = {}
-        self.places = ("", "")  # where strings begin and how long they are, by their numbers
 
     def _column(self, of: ScalarType, size: int | None) -> tuple[str, Expr]:
         emitter = self.builder.emitter
@@ -174,29 +140,13 @@ class Given:
             items = None if samples is None else [item for sample in samples for item in sample]
             inner = self.declared(layout.item, items)
             return _Lists(starts, ix.sub(count, ONE), layout.item, inner, self.count(inner))
-        if isinstance(layout, DictOf):
-            return self._declared_dicts(layout, samples)
-        if isinstance(layout, TextType):
-            return _Names(self._column(INT, None if samples is None else len(samples))[0])
         assert isinstance(layout, ScalarType)
         return self._column(layout, None if samples is None else len(samples))[0]
-
-    def _declared_dicts(self, layout: DictOf, samples: list[Any] | None) -> _Dicts:
-        assert layout.key is not None
-        starts, count = self._column(I64, None if samples is None else len(samples) + 1)
-        items = None if samples is None else [item for sample in samples for item in sample]
-        inner = [self.declared(layout.key, items)]
-        if layout.item is not None:
-            held = None if samples is None else [item for sample in samples for item in sample.values()]
-            inner.append(self.declared(layout.item, held))
-        return _Dicts(starts, ix.sub(count, ONE), layout, tuple(inner), self.count(inner[0]))
 
     def count(self, part: _Part) -> Expr:
         if isinstance(part, tuple):
             return self.count(part[0])
-        if isinstance(part, _Names):
-            return self.count(part.column)
-        return part.count if isinstance(part, (_Lists, _Dicts)) else self.builder.emitter.buffers[part].shape[0]
+        return part.count if isinstance(part, _Lists) else self.builder.emitter.buffers[part].shape[0]
 
     def numbers(self, part: _Part) -> list[str]:
         """The columns of the numbers of an item; lists are put among the others of their kind."""
@@ -204,10 +154,6 @@ class Given:
             return [name for inner in part for name in self.numbers(inner)]
         if isinstance(part, str):
             return [part]
-        if isinstance(part, _Names):
-            return [self._looked_up(part.column, table) for table in self.places]
-        if isinstance(part, _Dicts):
-            return [self._dict_numbers(part)]
         emitter, heap = self.builder.emitter, self.builder.heap(part.item)
         data = self.numbers(part.inner)
         base, start = reserve(emitter, heap, part.count, part.total)
@@ -215,15 +161,6 @@ class Given:
         self._fill(heap.cells.data, data, start, part.total)
         self._fill_rows(heap.rows.data, part, base, start)
         return [self._numbered(base, part.count)]
-
-    def _looked_up(self, column: str, table: str) -> str:
-        """A number of each string in a column, which holds their numbers."""
-        emitter = self.builder.emitter
-        count = emitter.buffers[column].shape[0]
-        made = emitter.allocate("strings", INT, (count,))
-        dims, (at,) = emitter.domain((count,))
-        emitter.assign(dims, made.name, (at,), Read(table, (Read(column, (at,), INT),), INT))
-        return made.name
 
     def _note_first(self, kind: HeapKind, base: Expr) -> None:
         if kind in self.first:
@@ -238,8 +175,8 @@ class Given:
             number = Read(column, (at,), emitter.buffers[column].type)
             emitter.assign(dims, target, (Op("add", (start, at), INT),), number)
 
-    def _fill_rows(self, targets: Sequence[str], part: _Lists | _Dicts, base: Expr, start: Expr) -> None:
-        """Where each begins, and how many items it has and has room for (and whatever else is as many)."""
+    def _fill_rows(self, targets: Sequence[str], part: _Lists, base: Expr, start: Expr) -> None:
+        """Where each begins, and how many items it has and has room for."""
         emitter = self.builder.emitter
 
         def begin(at: Expr) -> Expr:
@@ -258,19 +195,3 @@ class Given:
         dims, (at,) = emitter.domain((count,))
         emitter.assign(dims, numbers.name, (at,), Op("add", (base, at), INT))
         return numbers.name
-
-    def _dict_numbers(self, part: _Dicts) -> str:
-        """Dicts or sets are put among the others of their type, and indexed."""
-        kind = TablesOf(part.of)
-        emitter, heap = self.builder.emitter, self.builder.heap(kind)
-        data = [name for inner in part.inner for name in self.numbers(inner)]
-        base, start = reserve(emitter, heap, part.count, part.total)
-        self._note_first(kind, base)
-        self._fill(heap.cells.data, data, start, part.total)
-        dims, (at,) = emitter.domain((part.total,))
-        emitter.assign(dims, heap.cells.data[-1], (Op("add", (start, at), INT),), Const(True, BOOL))
-        self._fill_rows(heap.rows.data[: LIVE_COLUMN + 1], part, base, start)
-        with loop(emitter, ZERO, part.count) as at:
-            row = emitter.snapshot(Op("add", (base, at), INT), "row")
-            index_given(self.builder, part.of, row)
-        return self._numbered(base, part.count)

@@ -16,7 +16,7 @@ from weft.frontend import arith, arrays
 from weft.frontend.blocks import escape_together
 from weft.frontend.building import Building
 from weft.frontend.choices import condition_value, evaluate_run
-from weft.frontend.core import SYNTHETIC, changes_type, kept_for, steady, written_by
+from weft.frontend.core import SYNTHETIC, changes_type, kept_for, written_by
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.enums import slot_member
 from weft.frontend.interrupts import FALSE, Interrupts, jump
@@ -185,12 +185,7 @@ class Loops(Building):
         return False
 
     def _exec_for(self, node: ast.For) -> bool:
-        self.looked_at.clear()
         value = evaluate_run(self, node.iter)
-        if isinstance(value, Dict) and value.table is not None and value.table.row is not None:
-            value = steady(self, value)
-            assert isinstance(value, Dict)
-            self.looked_at.append(value)
         self.at(node)
         return self._for_value(node, value)
 
@@ -220,13 +215,10 @@ class Loops(Building):
         names = [] if copied else [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         values = list(map(self.scope.values.get, names))
         deques = {value.growing.length for value in values if isinstance(value, Records) and value.is_deque}
-        before, rows = self.run_through, self.rows_run_through
+        before = self.run_through
         self.run_through = before | deques | {self.identity(value) for value in values if isinstance(value, Dict)}
-        if not copied:
-            self.rows_run_through = (*rows, *self.looked_at)
-            self.looked_at.clear()
         yield
-        self.run_through, self.rows_run_through = before, rows
+        self.run_through = before
 
     def _computed_range(self, value: Range) -> Iterable:
         """range(lo, hi, step) with a step that only the run time knows."""

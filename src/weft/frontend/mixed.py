@@ -411,9 +411,20 @@ def _is_other(builder: Building, value: Expr, of: ScalarType) -> Expr:
     return arith.select(choice.test, _is_other(builder, choice.then, of), _is_other(builder, choice.orelse, of))
 
 
+def note_other(builder: Building, place: revisions.Place, value: Expr, of: ScalarType) -> None:
+    """A number of another type than that of its variable is written there: the type that a tag would tell."""
+    for part in _kinds(builder, value):
+        if builder.lost(part) is not None:
+            return
+        if not benign(builder, part.type, of):
+            builder.others.setdefault(place, part.type)
+            return
+
+
 def tell_type(builder: Building, buffer: str) -> None:
     """Build again with a tag that tells of which type the number in a buffer is."""
-    revisions.is_tagged(builder, builder.widened[buffer])
+    place = builder.widened[buffer]
+    revisions.is_tagged(builder, place, builder.others.get(place))
 
 
 def _is_too_dear(builder: Building, value: Expr, of: ScalarType) -> bool:

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, blocks, growing, inner_dicts, revisions
+from weft.frontend import arith, blocks, growing, revisions
 from weft.frontend.blocks import array_at, array_layout, array_now, array_number
 from weft.frontend.building import Building
 from weft.frontend.emit import Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
-from weft.frontend.inner_dicts import dict_at, table_number
 from weft.frontend.items import (
     as_value,
     either,
@@ -40,8 +39,6 @@ from weft.frontend.values import (
     Array,
     ArrayOf,
     ArraysOf,
-    Dict,
-    DictOf,
     EitherType,
     Growing,
     Heap,
@@ -57,7 +54,6 @@ from weft.frontend.values import (
     Records,
     Scalar,
     Struct,
-    TablesOf,
     TextType,
     Tuple,
     Value,
@@ -71,9 +67,7 @@ from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 
 
 def make(emitter: Emitter, item: HeapKind) -> Heap:
-    """Memory for lists of such items, or for dicts, without any so far."""
-    if isinstance(item, TablesOf):
-        return inner_dicts.make(emitter, item.of)
+    """Memory for lists of such items, without any so far."""
     if isinstance(item, ArraysOf):
         return blocks.make(emitter, item.of)
     cells = growing.make(emitter, "cells", types_in(item), sparse=True)
@@ -163,9 +157,6 @@ class Nested(Building):
             raise self.unsupported(None, "an array of rank 0 in a container", "add [()]")
         if isinstance(layout, ListOf):
             return [row_number(self, layout, value)]
-        if isinstance(layout, DictOf):
-            assert isinstance(value, Dict)
-            return [table_number(self, layout, value)]
         if isinstance(layout, ArrayOf):
             assert isinstance(value, Array)
             return [array_number(self, layout, value)]
@@ -202,8 +193,6 @@ class Nested(Building):
             return Member(layout.kind, number)
         if isinstance(layout, EitherType):
             return Scalar(of_either(self, layout, number, next(numbers)))
-        if isinstance(layout, DictOf):
-            return dict_at(self, layout, number)
         if isinstance(layout, ArrayOf):
             return array_at(self, layout, number) if certain else array_now(self, layout, number)
         if not isinstance(layout, ListOf):
@@ -275,10 +264,6 @@ def resolved(builder: Building, layout: ItemType | None) -> ItemType | None:
     if isinstance(layout, tuple):
         parts = tuple(resolved(builder, part) for part in layout)
         return None if None in parts else with_name(parts, name_of(layout))
-    if isinstance(layout, DictOf):
-        known = builder.emitter.decisions.entries.get(layout.site) if layout.site is not None else None
-        key, item = known if known is not None and layout.key is None else (layout.key, layout.item)
-        return replace(layout, key=key, item=resolved(builder, item))
     if isinstance(layout, OptionOf):
         site = layout.site if layout.item is None else None
         held = layout.item if site is None else builder.emitter.decisions.items.get(site)
@@ -341,11 +326,6 @@ def _fill_gaps(builder: Building, layout: ItemType | None, other: ItemType | Non
     if isinstance(layout, tuple) and isinstance(other, tuple):
         for part, more in zip(layout, other):
             _fill_gaps(builder, part, more)
-    if isinstance(layout, DictOf) and isinstance(other, DictOf) and other.key is not None:
-        if layout.key is not None:
-            _fill_gaps(builder, layout.item, other.item)
-        elif layout.site is not None:
-            revisions.holds_entries(builder, layout.site, other.key, other.item)
     if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
         return
     if layout.item is not None:

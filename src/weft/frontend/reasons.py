@@ -176,13 +176,15 @@ def told_at_call(problem: Unsupported, node: ast.AST, file: str, call: Span) -> 
     inside = problem.reason if len(problem.reason) <= _LONGEST_INSIDE else problem.reason[:_LONGEST_INSIDE] + "..."
     reason = f"a call of `{place}`, which weft does not compile (line {problem.span.line} of {home}: {inside})"
     told = Unsupported(call, reason, "call it outside the compiled function, and pass its result")
-    told.whole, told.in_tasks, told.by_plain = problem.whole, problem.in_tasks, problem.by_plain
+    told.whole, told.in_tasks = problem.whole, problem.in_tasks
+    told.by_plain, told.apart = problem.by_plain, problem.apart
     return told
 
 
-def left_to_plain(problem: Unsupported) -> Unsupported:
-    """A refusal of what the compiler of plain Python has a form of, and this one has none."""
-    problem.by_plain = True
+def left_to_plain(problem: Unsupported, apart: bool = False) -> Unsupported:
+    """A refusal of what the compiler of plain Python has a form of, and this one has none. `apart`: of the statement
+    alone, where loops over arrays stand beside it."""
+    problem.by_plain, problem.apart = True, apart
     return problem
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from weft.frontend.liveness import Liveness, assigned, imported, surely_assigned, unset
@@ -27,6 +27,8 @@ _BARRIERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, as
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 #: What sees the variables of a function by their names: those of a region are not among them.
 _SEEING = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"})
+#: Whether a statement is for another compiler.
+Keeps = Callable[[ast.stmt], bool]
 _SUSPENDS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -44,17 +46,19 @@ class Split:
 
     tree: ast.FunctionDef
     regions: list[Region] = field(default_factory=list)
+    kept: bool = False  # the statement in question is a region, too
 
 
-def split(source: Source, line: int, always: bool = False) -> Split | None:
+def split(source: Source, line: int, always: bool = False, keeps: Keeps = lambda node: False) -> Split | None:
     """The function split at the statement on `line`; None if nothing around it is worth compiling.
 
-    `always`: whatever is around it becomes a region, as tests want it.
+    `always`: whatever is around it becomes a region, as tests want it. `keeps`: whether a statement is for another
+    compiler; if that one is, it becomes a region, too, with others like it that stand beside it.
     """
     tree = copy.deepcopy(source.tree)
     if any(isinstance(node, _SUSPENDS) or _sees_variables(node) for node in ast.walk(tree)):
         return None
-    splitter = _Splitter(tree, line, always)
+    splitter = _Splitter(tree, line, always, keeps)
     spec = tree.args
     bound = {a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]} | set(source.cells)
     if spec.vararg:
@@ -63,7 +67,9 @@ def split(source: Source, line: int, always: bool = False) -> Split | None:
         bound.add(spec.kwarg.arg)
     tree.body = splitter.block(tree.body, bound, tail=True)
     tree.decorator_list = []
-    return Split(ast.fix_missing_locations(tree), splitter.regions) if splitter.regions else None
+    if not splitter.regions:
+        return None
+    return Split(ast.fix_missing_locations(tree), splitter.regions, splitter.kept)
 
 
 def line_of(tree: ast.FunctionDef, number: int) -> int:
@@ -73,9 +79,11 @@ def line_of(tree: ast.FunctionDef, number: int) -> int:
 
 
 class _Splitter:
-    def __init__(self, tree: ast.FunctionDef, line: int, always: bool) -> None:
+    def __init__(self, tree: ast.FunctionDef, line: int, always: bool, keeps: Keeps) -> None:
         self.line = line
         self.always = always
+        self.keeps = keeps
+        self.kept = False
         self.liveness = Liveness(tree.body)
         self.locals = assigned(tree.body) | imported(tree.body) | {a.arg for a in tree.args.args}
         # Modules that the function imports for itself: a region does so, too, instead of being given them.
@@ -91,8 +99,8 @@ class _Splitter:
         # A region that is the whole body again would be split forever.
         self.whole = list(tree.body)
         self.given = {a.arg for a in ast.walk(tree.args) if isinstance(a, ast.arg)} | imported(tree.body)
-        for node in ast.walk(tree):
-            self.given |= set(node.names) if isinstance(node, (ast.Global, ast.Nonlocal)) else set()
+        for part in ast.walk(tree):
+            self.given |= set(part.names) if isinstance(part, (ast.Global, ast.Nonlocal)) else set()
         self.loops = 0
 
     def block(self, body: list[ast.stmt], bound: set[str], tail: bool) -> list[ast.stmt]:
@@ -104,14 +112,18 @@ class _Splitter:
         run: list[ast.stmt] = []
         known = set(bound)
         start = set(bound)
+        apart = any(self._troubled(node) and self.keeps(node) for node in body)
         for node in body:
-            if self._troubled(node) or isinstance(node, _BARRIERS):
+            if isinstance(node, _BARRIERS) or (self._troubled(node) and not apart):
                 result += self._close(run, start, None)
                 result.append(self._inside(node, known))
                 run = []
                 known = (known - unset([node])) | surely_assigned([node])
                 start = set(known)
                 continue
+            if apart and run and self.keeps(node) != self.keeps(run[-1]):
+                result += self._close(run, start, None)
+                run, start = [], set(known)
             run.append(node)
             known = (known - unset([node])) | surely_assigned([node])
         return result + self._close(run, start, tail)
@@ -140,7 +152,7 @@ class _Splitter:
 
     def _close(self, run: list[ast.stmt], bound: set[str], tail: bool | None) -> list[ast.stmt]:
         """A run of statements as a call of a region, or unchanged if that does not pay or is not safe."""
-        if not run or not (self.always or _worthwhile(run)) or run == self.whole:
+        if not run or not (self.always or _worthwhile(run)) or self._is_whole(run):
             return run
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
         if (returns and not tail) or _escapes(run) or self._shares_names(run) or assigned(run) & self.handled:
@@ -158,7 +170,17 @@ class _Splitter:
             return run
         own = {id(self.imports[name]): self.imports[name] for name in sorted(reads & self.imports.keys())}
         body = [*map(copy.copy, own.values()), *run]
+        self.kept = self.kept or any(map(self._troubled, run))
         return [self._outline(body, sorted(reads - self.imports.keys()), writes, returns)]
+
+    def _is_whole(self, run: list[ast.stmt]) -> bool:
+        """Whether nothing is left of a body without a run, but the return of names, as regions end."""
+        rest = [node for node in self.whole if node not in run]
+        if len(rest) > 1 or (rest and rest[0] is not self.whole[-1]):
+            return False
+        value = rest[0].value if rest and isinstance(rest[0], ast.Return) else None
+        names = value.elts if isinstance(value, ast.Tuple) else [value]
+        return not rest or (value is not None and all(isinstance(name, ast.Name) for name in names))
 
     def _without_value(self, run: list[ast.stmt]) -> set[str]:
         """Names that certainly have no value before the run: nothing else assigns them, and no former iteration did.

@@ -19,7 +19,7 @@ from weft.frontend.building import Building
 from weft.frontend.dicts import added_columns, entry_columns, keep_result_order
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
-from weft.frontend.handover import argument_out, default_letters, out_nested, settle_lists, with_own_lists
+from weft.frontend.handover import default_letters, out_nested, settle_lists, with_own_lists
 from weft.frontend.instances import with_objects
 from weft.frontend.items import (
     classes_in,
@@ -162,7 +162,7 @@ class Results(Building):
         if text is not None:
             return text
         if self.identity(value) in self.own:
-            return argument_out(self, self.own[self.identity(value) or ""])
+            return ArrayOut(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
         if isinstance(value, Dict) and self.identity(value) in self.argument_of:
@@ -350,7 +350,7 @@ def _with_changes(builder: Building, out: Out, node: ast.AST) -> Out:
         plain = [builder.plain_out(column, node) for column in columns]
         kind = "deque" if isinstance(value, Records) and value.is_deque else kind
         out = TupleOut(
-            (out, argument_out(builder, param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
+            (out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
         )
     return out
 
@@ -367,7 +367,7 @@ def _refilled(builder: Building, out: Out, param: str, value: Value, node: ast.A
         raise builder.unsupported(node, "objects put into an argument", "make a new list or dict of them", item=value)
     kind = "dict" if isinstance(value, Dict) else "list"
     new = _out_dict(builder, value, node) if isinstance(value, Dict) else _out_records(builder, value, node)
-    return TupleOut((out, argument_out(builder, param), new), named=f"weft.runtime.containers:refilled_{kind}")
+    return TupleOut((out, ArrayOut(param), new), named=f"weft.runtime.containers:refilled_{kind}")
 
 
 def _exchanged(builder: Building, value: Value) -> tuple[str, str, str] | None:

@@ -18,7 +18,7 @@ from typing import Any, Union
 import numpy as np
 
 from weft.frontend.items import has_lists
-from weft.frontend.values import DictOf, ItemType, ListOf, Object, Scalar, TextType, Tuple
+from weft.frontend.values import ItemType, ListOf, Object, Scalar, TextType, Tuple
 from weft.ir.expr import Const
 from weft.ir.program import Layout
 from weft.ir.types import FLOAT, INT, DType, ScalarType, from_numpy, type_of_value
@@ -261,10 +261,7 @@ class ObjectSpec:
 
     @functools.cached_property
     def detail(self) -> str:
-        """What tells versions for objects of one class apart: the dtypes of a sparse matrix, what a container holds."""
-        if self.kind in (list, dict, set, defaultdict, Counter):
-            found = numbered_spec(self.value)
-            return "" if found is None else found.template
+        """What tells versions for objects of one class apart: the dtypes of a sparse matrix."""
         if not home_of(self.kind).startswith("scipy.sparse"):
             return ""
         parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
@@ -343,7 +340,7 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
     if type(item) in (str, bytes):
         alike = all(type(other) is type(item) for other in value)
         return TextSpec(type(item).__name__, many=True) if alike else None
-    if type(item) in _DICTS or (type(item) in (list, tuple) and not _is_rectangular(value)):
+    if type(item) in (list, tuple) and not _is_rectangular(value):
         return _container("list", value)
     while isinstance(item, list) and rank < MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
@@ -383,16 +380,14 @@ def _entries_spec(value: Any) -> ContainerSpec | None:
         if factory not in _FACTORIES or (type(value) is defaultdict and factory is None):
             return None
         name = "" if factory is None else factory.__name__
-        held = list(value.values()) or _like_default(factory)
+        held = list(value.values()) or [0.0 if factory is None else factory()]  # what an empty one could have
         found = _container(type(value).__name__, keys, held, name)
     return found if found is not None and set(_template(found.item)) <= set("ifb()") else None
 
 
-def _container(
-    kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "", texts: bool = False
-) -> ContainerSpec | None:
-    item = _item_type(items, 0, texts)
-    value = None if held is None else _item_type(held, 0, texts)
+def _container(kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "") -> ContainerSpec | None:
+    item = _item_type(items)
+    value = None if held is None else _item_type(held)
     if item is None or (held is not None and value is None):
         return None
     letters = _template(item) + ("" if value is None else _template(value))
@@ -400,7 +395,7 @@ def _container(
     return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
 
 
-def _item_type(items: list[Any], depth: int = 0, texts: bool = False) -> ItemType | None:
+def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
     """The type of items, by the first of them; None if it has no native form.
 
     They are numbers, tuples or lists; of lists that are all empty any type would do.
@@ -411,65 +406,24 @@ def _item_type(items: list[Any], depth: int = 0, texts: bool = False) -> ItemTyp
     if type(item) is tuple:
         if any(type(other) is not tuple or len(other) != len(item) for other in items):
             return None
-        parts = tuple(_item_type([other[place] for other in items], depth + 1, texts) for place in range(len(item)))
+        parts = tuple(_item_type([other[place] for other in items], depth + 1) for place in range(len(item)))
         return None if None in parts or not parts else parts  # type: ignore[return-value]
     if type(item) is list:
         if any(type(other) is not list for other in items):
             return None
-        inner = _item_type([part for other in items for part in other], depth + 1, texts)
+        inner = _item_type([part for other in items for part in other], depth + 1)
         return None if inner is None else ListOf(inner)
-    if texts and any(type(other) is not type(item) for other in items):
-        return None
-    if texts and type(item) is str:
-        return TextType("str")
-    if type(item) in _DICTS:
-        return _dict_type(items, depth, texts)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
 
 
-#: Classes of dicts and sets that may be items.
-_DICTS = (dict, set, defaultdict, Counter)
 #: What makes the default of a defaultdict, and how its values are made inside the function.
 _FACTORIES: dict[Any, Scalar | Tuple | Object | None] = {
     None: None,
     int: Scalar(Const(0, INT)),
     float: Scalar(Const(0.0, FLOAT)),
     list: Tuple((), is_list=True),
-    set: Object(set),
-    dict: Object(dict),
 }
-
-
-def _dict_type(items: list[Any], depth: int, texts: bool = False) -> ItemType | None:
-    """The type of dicts or sets that are items, all of one class."""
-    kind, factory = type(items[0]), getattr(items[0], "default_factory", None)
-    if any(type(other) is not kind or getattr(other, "default_factory", None) is not factory for other in items):
-        return None
-    if factory not in _FACTORIES or (kind is defaultdict and factory is None):
-        return None
-    key = _item_type([part for other in items for part in other], depth + 1, texts)
-    value: ItemType | None = None
-    if key is None or has_lists(key) or not set(_template(key)) <= set("ifbs()"):
-        return None
-    if kind is not set:
-        held = [part for other in items for part in other.values()]
-        value = _item_type(held or _like_default(factory), depth + 1, texts)
-        if value is None:
-            return None
-    return DictOf(key, value, kind is set, _FACTORIES[factory], kind is Counter)
-
-
-def _like_default(factory: Any) -> list[Any]:
-    """A value that an empty dict could have."""
-    return [0.0] if factory is None else [factory()]
-
-
-def _prefix(layout: DictOf) -> str:
-    """The kind of a dict, as weft.runtime.templates reads it."""
-    if layout.counts or layout.default is None:
-        return "C" if layout.counts else ""
-    return "D" + str(next(kind.__name__[0] for kind, made in _FACTORIES.items() if made == layout.default))
 
 
 def _template(layout: ItemType | None) -> str:
@@ -477,66 +431,13 @@ def _template(layout: ItemType | None) -> str:
         return "(" + "".join(map(_template, layout)) + ")"
     if isinstance(layout, ListOf):
         return f"[{_template(layout.item)}]"
-    if isinstance(layout, DictOf):
-        held = "" if layout.is_set else f":{_template(layout.item)}"
-        return f"{_prefix(layout)}{{{_template(layout.key)}{held}}}"
-    if isinstance(layout, TextType):
-        return "s"
     assert isinstance(layout, ScalarType)
     return _LETTERS[layout.dtype]
-
-
-def numbered_spec(value: Any) -> ContainerSpec | None:
-    """The spec of a container with strings inside, which have numbers at run time; None if it is another value."""
-    found: ContainerSpec | None = None
-    if type(value) is list and value:
-        found = _container("list", value, texts=True)
-    elif type(value) is set and value:
-        found = _container("set", list(value), texts=True)
-    elif type(value) in (dict, defaultdict, Counter) and value:
-        factory = getattr(value, "default_factory", None)
-        if factory not in _FACTORIES or (type(value) is defaultdict and factory is None):
-            return None
-        name = "" if factory is None else factory.__name__
-        found = _container(type(value).__name__, list(value), list(value.values()), name, texts=True)
-    if found is None or "s" not in found.template or (found.kind != "list" and has_lists(found.item)):
-        return None
-    return found
-
-
-def is_single(kind: Spec) -> bool:
-    """Whether an argument is no list, dict or set, nor anything that might hold one."""
-    return isinstance(kind, (ArraySpec, ScalarSpec, ConstSpec)) or (isinstance(kind, TextSpec) and not kind.many)
-
-
-def plain_spec(kind: ContainerSpec) -> ContainerSpec:
-    """The spec of a container with numbers in place of strings, and lists in place of sets."""
-    item = _plain(kind.item)
-    assert item is not None
-    return ContainerSpec("list" if kind.kind == "set" else kind.kind, item, _plain(kind.value), kind.factory)
-
-
-def _plain(layout: ItemType | None) -> ItemType | None:
-    if isinstance(layout, tuple):
-        return tuple(map(_plain, layout))  # type: ignore[arg-type]
-    if isinstance(layout, TextType):
-        return INT
-    if isinstance(layout, ListOf):
-        return ListOf(_plain(layout.item))
-    if isinstance(layout, DictOf):
-        key, item = _plain(layout.key), _plain(layout.item)
-        return ListOf(key) if layout.is_set else DictOf(key, item, False, layout.default, layout.counts)
-    return layout
 
 
 def _spelled(layout: ItemType | None) -> str:
     if isinstance(layout, tuple):
         return f"tuple[{', '.join(map(_spelled, layout))}]"
-    if isinstance(layout, DictOf):
-        name = "set" if layout.is_set else "Counter" if layout.counts else "defaultdict" if layout.default else "dict"
-        return f"{name}[{_spelled(layout.key)}{'' if layout.is_set else ', ' + _spelled(layout.item)}]"
-    if isinstance(layout, TextType):
-        return layout.kind
     return f"list[{_spelled(layout.item)}]" if isinstance(layout, ListOf) else str(layout)
 
 

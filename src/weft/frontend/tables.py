@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from weft.frontend import arith, growing
 from weft.frontend.emit import Emitter
 from weft.frontend.growing import Cells
-from weft.frontend.values import Growing, Heap, Table
+from weft.frontend.values import Growing, Table
 from weft.frontend.writing import Variable, both, loop, pick, repeat, small, variable, when
 from weft.ir import index as ix
 from weft.ir import walk
@@ -52,30 +52,20 @@ class Hashed:
     def entries(self) -> Cells:
         return Cells(self.emitter, self.table.entries)
 
-    def number(self, name: str) -> Variable:
-        """A scalar of the table: of a dict in a container it is one of many."""
-        return Variable(self.emitter, name, INT, () if self.table.row is None else (self.table.row,))
-
     @property
     def live(self) -> Variable:
         """How many entries are there."""
-        return self.number(self.table.live)
+        return Variable(self.emitter, self.table.live, INT, ())
 
     @property
     def places(self) -> Variable:
-        return self.number(self.table.places)
-
-    def _in_index(self, place: Expr) -> Expr:
-        """Where a place lies in the memory of the index."""
-        if self.table.shared is None:
-            return place
-        return small("add", self.number(self.table.start).value, place)
+        return Variable(self.emitter, self.table.places, INT, ())
 
     def _led_to(self, place: Expr) -> Expr:
-        return Read(self.table.index, (self._in_index(place),), INT)
+        return Read(self.table.index, (place,), INT)
 
     def _lead(self, place: Expr, entry: Expr) -> None:
-        self.emitter.assign((), self.table.index, (self._in_index(place),), entry)
+        self.emitter.assign((), self.table.index, (place,), entry)
 
     def _key_at(self, entry: Expr) -> tuple[Expr, ...]:
         return self.entries.read(entry)[: self.table.keys]
@@ -107,7 +97,7 @@ class Hashed:
 
         What was looked for on the way here, as in `if k in d: d[k] += 1`, is not looked for again.
         """
-        emitter, what = self.emitter, (self.table.index, self.table.row, tuple(self._seen(key)))
+        emitter, what = self.emitter, (self.table.index, tuple(self._seen(key)))
         known = emitter.searches.get(what)
         if isinstance(known, _Searched) and emitter.unchanged(known.block, known.since, known.names):
             # Variables of their own: whoever looked first may still ask what it found.
@@ -120,9 +110,8 @@ class Hashed:
     def _searched_in(self, key: Sequence[Expr]) -> set[str]:
         """Everything that tells where a key is found."""
         table, entries = self.table, self.table.entries
-        exprs = [*key, *(() if table.row is None else (table.row,))]
-        names = {table.index, table.places, table.start, entries.head, *entries.data[: table.keys], entries.data[-1]}
-        return {name for name in names if name} | {name for expr in exprs for name in walk.expr_buffers(expr)}
+        names = {table.index, table.places, entries.head, *entries.data[: table.keys], entries.data[-1]}
+        return {name for name in names if name} | {name for expr in key for name in walk.expr_buffers(expr)}
 
     def _searched(self, key: Sequence[Expr]) -> tuple[Variable, Variable]:
         emitter = self.emitter
@@ -147,19 +136,13 @@ class Hashed:
         with when(emitter, Op("lt", (entry.value, ZERO), BOOL)):
             self.insert(key, value, place)
 
-    def _altered(self) -> None:
-        """Note that what the table holds changes, as opposed to where it holds it."""
-        self.emitter.altered.add(self.table.entries.data[0])
-
     def _set_value(self, entry: Expr, value: Sequence[Expr]) -> None:
-        self._altered()
         at = self.entries.place(entry)
         for name, number in zip(self.table.entries.data[self.table.keys :], value):
             self.emitter.assign((), name, (at,), number)
 
     def insert(self, key: Sequence[Expr], value: Sequence[Expr], place: Variable | None = None) -> None:
         """A new entry for a key that is not there; `place`: where the search for it ended, if nothing came between."""
-        self._altered()
         emitter = self.emitter
         entries, places = self.entries, self.places
         if place is None:
@@ -170,29 +153,17 @@ class Hashed:
             crowded = Op("gt", (ix.mul(integer(3), entries.length.value), places.value), BOOL)
             with when(emitter, crowded):
                 places.set(ix.mul(integer(4), places.value))
-                self._take_places()
             self._rebuild()
             place.set(self.search(key)[0].value)
         self._lead(place.value, entries.length.value)
         entries.push((*key, *value, Const(True, BOOL)))
         self.live.set(Op("add", (self.live.value, ONE), INT))
-        self._note(GROWN, SHRUNK)
 
     def remove(self, entry: Expr) -> None:
         """The entry stays where it is, marked: searches for other keys go past it."""
-        self._altered()
         at = self.entries.place(entry)
         self.emitter.assign((), self.table.entries.data[-1], (at,), Const(False, BOOL))
         self.live.set(Op("sub", (self.live.value, ONE), INT))
-        self._note(SHRUNK, GROWN)
-
-    def _note(self, now: int, before: int) -> None:
-        """A set that was in an argument gets or loses items: both in turn give an order that only CPython knows."""
-        if self.table.past:
-            past = self.number(self.table.past)
-            reason = "a set in an argument that both gets and loses items"
-            self.emitter.hand_back(Op("ne", (past.value, integer(before)), BOOL), reason)
-            past.set(pick(Op("eq", (past.value, integer(MADE_HERE)), BOOL), integer(MADE_HERE), integer(now)))
 
     def compact(self) -> None:
         """Afterwards there are no marked entries, and entry k is the k-th in the order of insertion."""
@@ -203,11 +174,6 @@ class Hashed:
             self.tidy()
             if self.table.index:
                 self._rebuild()
-
-    def start_index(self) -> None:
-        """The index of a new dict in a container."""
-        self._take_places()
-        self._free_places()
 
     def tidy(self) -> None:
         """Entries that are there move up over those that are not."""
@@ -221,8 +187,7 @@ class Hashed:
     def _rebuild(self) -> None:
         """A new index over the entries, all of which are there."""
         emitter, entries = self.emitter, self.entries
-        if self.table.shared is None:
-            emitter.emit(Alloc(self.table.index, False, emitter.span))
+        emitter.emit(Alloc(self.table.index, False, emitter.span))
         self._free_places()
         with loop(emitter, ZERO, entries.last()) as entry:
             place = variable(emitter, "place", self._first_place(self._key_at(entry)))
@@ -230,24 +195,12 @@ class Hashed:
                 place.set(self._within(small("add", place.value, ONE)))
             self._lead(place.value, entry)
 
-    def _take_places(self) -> None:
-        """Of an index that several dicts share: places behind all others, as many as there now are to be."""
-        if self.table.shared is not None:
-            start = growing.taken_behind(self.emitter, self.table.shared, self.places.value)
-            self.number(self.table.start).set(start)
-
     def _free_places(self) -> None:
         count = self.emitter.snapshot(Op("add", (self.places.value, ZERO), INT), "places")
-        if self.table.shared is not None:
-            start = self.emitter.snapshot(self.number(self.table.start).value, "start")
-            with loop(self.emitter, ZERO, count) as place:
-                self.emitter.assign((), self.table.index, (Op("add", (start, place), INT),), integer(-1))
-            return
         dims, at = self.emitter.domain((count,))
         self.emitter.assign(dims, self.table.index, at, integer(-1))
 
     def clear(self) -> None:
-        self._altered()
         self.entries.clear()
         self.live.set(ZERO)
         if self.table.index:
@@ -273,50 +226,6 @@ def _whole(number: Expr) -> list[Expr]:
     shifted = Op("mul", (Op("mantissa", (number,), of), Const(float(1 << 53), of)), of)
     finite = Op("isfinite", (number,), ScalarType(DType.BOOL, of.weak))
     return [pick(finite, shifted, Op("sign", (number,), of)), Op("exponent", (number,), of)]
-
-
-#: What has become of a set in a container: it was made by the function, or was in an argument, where nothing, a loss or
-#: a gain of items has happened since.
-MADE_HERE, AS_IT_WAS, SHRUNK, GROWN = range(4)
-#: Places of the index of a dict in a container, and of what its row tells: those of the memory of its entries, how many
-#: entries there are, how many places, and where these begin.
-_ROW_PLACES = 8
-_ROW_COLUMNS = 6
-LIVE_COLUMN = 3
-
-
-def heap(emitter: Emitter, keys: Sequence[ScalarType], values: Sequence[ScalarType], more: int) -> Heap:
-    """Memory for dicts or sets in containers, without any so far; `more` numbers are told of each besides."""
-    cells = growing.make(emitter, "entries", [*keys, *values, BOOL], sparse=True)
-    index = growing.make(emitter, "places", [INT], sparse=True)
-    return Heap(cells, growing.make(emitter, "tables", [INT] * (_ROW_COLUMNS + more)), index)
-
-
-def table_at(memory: Heap, row: Expr, keys: int, unseen: tuple[int, ...], indexed: bool) -> Table:
-    """The dict or set of this number; keys are only looked for where there is an index."""
-    begin, length, room, live, places, start = memory.rows.data[:_ROW_COLUMNS]
-    entries = Growing(memory.cells.data, memory.cells.spare, length, room, begin, row, memory.cells)
-    assert memory.index is not None
-    index = memory.index.data[0] if indexed else ""
-    return Table(entries, index, places, live, keys, unseen=unseen, row=row, start=start, shared=memory.index)
-
-
-def new_row(emitter: Emitter, memory: Heap, more: Sequence[Expr]) -> Expr:
-    """The number of a new dict or set without entries."""
-    rows = Cells(emitter, memory.rows)
-    row = rows.last()
-    rows.push((ZERO, ZERO, ZERO, ZERO, integer(_ROW_PLACES), ZERO, *more))
-    return row
-
-
-def index_row(emitter: Emitter, table: Table) -> None:
-    """The index of a dict in a container whose entries are there."""
-    hashed = Hashed(emitter, table)
-    hashed.places.set(integer(_ROW_PLACES))
-    with repeat(emitter, Op("lt", (hashed.places.value, ix.mul(integer(2), hashed.live.value)), BOOL)):
-        hashed.places.set(ix.mul(integer(2), hashed.places.value))
-    hashed._take_places()
-    hashed._rebuild()
 
 
 def filled(emitter: Emitter, name: str, entries: Growing, keys: int, count: Expr, indexed: bool) -> Table:

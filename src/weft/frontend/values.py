@@ -143,26 +143,6 @@ class ListOf:
 
 
 @dataclass(frozen=True)
-class DictOf:
-    """The type of a dict or set that is an item of another container; `key` is None as long as nothing is put into it,
-    and `site` tells where it is made.  `default`: what a defaultdict adds."""
-
-    key: ItemType | None
-    item: ItemType | None
-    is_set: bool
-    default: Scalar | Tuple | Object | None = None
-    counts: bool = False
-    site: tuple[int, str] | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True)
-class TablesOf:
-    """The memory of all dicts or sets of one type that are items of containers, as opposed to that of lists of them."""
-
-    of: DictOf
-
-
-@dataclass(frozen=True)
 class ArrayOf:
     """The type of an array in a container: which it is of all arrays of its type and rank.  `lent`: it may be a part of
     an argument."""
@@ -242,14 +222,14 @@ class NamedParts(tuple[Any, ...]):
         return hash((self.named, tuple(self)))
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of an array, of something or
+#: The type of an item: of a number, of the parts of a tuple, of a list, of an array, of something or
 #: None, of a string, of a member of an enumeration, of an object.
 ItemType = Union[
-    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, OptionOf, TextType, MemberType, EitherType, ObjectType
+    ScalarType, tuple["ItemType", ...], ListOf, ArrayOf, OptionOf, TextType, MemberType, EitherType, ObjectType
 ]
 
-#: Things that share memory: lists, by what they hold; dicts and sets; arrays.
-HeapKind = Union[ItemType, TablesOf, ArraysOf]
+#: Things that share memory: lists, by what they hold; arrays.
+HeapKind = Union[ItemType, ArraysOf]
 
 
 @dataclass(frozen=True)
@@ -307,9 +287,6 @@ class Stack:
 class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
-
-    Of a dict in a container the scalars are arrays, and it is number `row` in them; `start` tells where its places
-    begin in the index that all of them share, and `past` of a set what has become of it since it was an argument's.
     """
 
     entries: Growing
@@ -318,10 +295,6 @@ class Table:
     live: str
     keys: int
     unseen: tuple[int, ...] = ()  # numbers of a key that tell of what type it is: equal keys may differ in them
-    row: Expr | None = None
-    start: str = ""
-    shared: Growing | None = None
-    past: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from weft.frontend.dicts import (
     will_shrink,
 )
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.inner_dicts import among_others
 from weft.frontend.items import has_either, row_of, types_in
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import apart
@@ -41,13 +40,6 @@ class WholeDicts(Building):
     """Dicts and sets as wholes."""
 
     # --- copies -----------------------------------------------------------------------------------------------------
-
-    def share_memory(self, one: Dict, other: Dict) -> None:
-        """Two dicts that a variable denotes in turn: both are among others from the start, and of one type."""
-        settle_entries(self, one, other)
-        for held in (one, other):
-            if row_of(held) is None and held.table is not None:
-                raise among_others(self, held)
 
     def _dict_copy(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if args or base.default is not None or base.counts:
@@ -119,9 +111,8 @@ class WholeDicts(Building):
         live = self.scope.liveness.live_after(self.statement)
         for held in (current, value):
             if any(other != name and (other in live or deep) for other, deep in _holders(self, held)):
-                if self.identity(held) not in self.own and isinstance(current.default, (Scalar, Tuple, type(None))):
-                    raise among_others(self, held)
-                raise self.unsupported(None, f"{name} gets a dict or set that another name has, too", "use .copy()")
+                reason = f"{name} gets a dict or set that another name has, too"
+                raise self.unsupported(None, reason, "use .copy()", value=value)
             if self.identity(held) in self.own:
                 raise self.unsupported(None, f"{name} gets a dict or set that is an argument", "use .copy()")
         if current.is_set:

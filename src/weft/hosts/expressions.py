@@ -22,7 +22,7 @@ from weft.runtime.dispatch import encode_version
 from weft.standins import original
 
 #: Modules of weft whose functions a version may call, to make containers for the caller and to read those it is given.
-MAKERS = tuple(f"weft.runtime.{name}" for name in ("containers", "nested", "numbering", "templates", "texts"))
+MAKERS = tuple(f"weft.runtime.{name}" for name in ("containers", "nested", "templates", "texts"))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ADDRESS, _RAISER, _KEEPALIVE, _TIMED, _FACTS = 0, 2, 9, 12, 14
 

@@ -156,22 +156,25 @@ def _may_loop(function: Any, called: ast.Attribute) -> bool:
     return called.attr not in _METHODS
 
 
-def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
-    """Whether a function has loops over arrays that a statement on `line` does not stand in.
+def has_loops_beside(tree: ast.stmt, line: int, arrays: set[int] | None = None) -> bool:
+    """Whether a function or statement has loops over arrays that a statement on `line` does not stand in.
 
     A loop that makes a list longer or shorter that others work on as well (the frontier of a search) is none of them:
-    as a region of its own it would get a list to change, of items that are NumPy's numbers.
+    as a region of its own it would get a list to change, of items that are NumPy's numbers. `arrays`: the lines on
+    which there are arrays, if that is known.
     """
     for loop in ast.walk(tree):
         if not isinstance(loop, (ast.For, ast.While)) or loop.lineno <= line <= (loop.end_lineno or line):
             continue
         lists = _lists_around(tree, loop)
+        if arrays is not None and arrays.isdisjoint(range(loop.lineno, (loop.end_lineno or line) + 1)):
+            continue
         if not any(_is_object_code(node) or _draws(node) or _changes_one_of(lists, node) for node in ast.walk(loop)):
             return True
     return False
 
 
-def _lists_around(tree: ast.FunctionDef, loop: ast.AST) -> set[str]:
+def _lists_around(tree: ast.stmt, loop: ast.AST) -> set[str]:
     """Names that are bound to new lists outside a loop."""
     inside = set(map(id, ast.walk(loop)))
     return {

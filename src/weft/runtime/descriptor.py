@@ -129,7 +129,7 @@ class ObjectParam:
 
 #: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, what an attribute of
 #: all items of a list begins with, and the template of a container with strings in it.
-KEY, LENGTH, EACH, NUMBERED = "@", "#", "*", "$"
+KEY, LENGTH, EACH = "@", "#", "*"
 #: Whether no item of a list has an attribute of its own, behind which its class's would be hidden.
 NOT_OWN = "~"
 
@@ -519,7 +519,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
         parts = [part.removeprefix(KEY).removeprefix(EACH).removeprefix(NOT_OWN) for part in hidden.parts]
-        if not all(part.isidentifier() or part.isdigit() or part[0] in (LENGTH, NUMBERED) for part in parts):
+        if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):
         if type(hidden.namespace) is not dict:

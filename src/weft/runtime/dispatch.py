@@ -35,7 +35,6 @@ from weft.runtime import (
     foreign,
     interpreted,
     machine,
-    numbering,
     routines,
     sharing,
     templates,
@@ -52,7 +51,6 @@ from weft.runtime.descriptor import (
     LIST_KINDS,
     NO_DEFAULT,
     NOT_OWN,
-    NUMBERED,
     NUMPY_SCALARS,
     PYTHON_SCALARS,
     ArgResult,
@@ -403,7 +401,7 @@ def _converts(version: Version) -> bool:
 
 def _is_call(part: str) -> bool:
     """Whether a step along a path makes something of all items there."""
-    return part.startswith((EACH, NUMBERED))
+    return part.startswith(EACH)
 
 
 def _is_made(result: Result) -> bool:
@@ -447,10 +445,6 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
         return functools.partial(steps.watched("read attributes", templates.attribute_of_each), part[1:])
     if part.startswith(NOT_OWN):
         return functools.partial(steps.watched("read attributes", templates.not_own), part[1:])
-    if part == NUMBERED:
-        return functools.partial(steps.watched("number strings", numbering.names_of))
-    if part.startswith(NUMBERED):
-        return functools.partial(steps.watched("number strings", numbering.structure_of), part[1:])
     return int(part) if part.isdigit() else sys.intern(part)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.runtime import numbering, sharing, templates
+from weft.runtime import sharing, templates
 from weft.runtime.descriptor import (
     EACH,
     KEY,
@@ -21,7 +21,6 @@ from weft.runtime.descriptor import (
     LENGTH,
     NO_DEFAULT,
     NOT_OWN,
-    NUMBERED,
     STATUS_GUARD,
     ArrayParam,
     AttrParam,
@@ -234,8 +233,6 @@ def _fetch_part(value: Any, part: str) -> Any:
         return templates.attribute_of_each(part[1:], value)
     if part.startswith(NOT_OWN):
         return templates.not_own(part[1:], value)
-    if part.startswith(NUMBERED):
-        return numbering.names_of(value) if part == NUMBERED else numbering.structure_of(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)
 
 

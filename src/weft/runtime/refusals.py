@@ -29,8 +29,8 @@ def keep(key: str, function: Any, values: Iterable[Any], problem: Unsupported) -
         return
     span = problem.span
     place = [span.file, span.line, span.column, span.end_line, span.end_column]
-    told = {"reason": problem.reason, "remedy": problem.remedy, "types": problem.types, "by_plain": problem.by_plain}
-    metadata = {"place": place, **told}
+    told = {"reason": problem.reason, "remedy": problem.remedy, "types": problem.types}
+    metadata = {"place": place, **told, "by_plain": problem.by_plain, "apart": problem.apart}
     cache.default_cache().put(cache.digest("refused", key, seen), {"refused": b""}, metadata)
 
 
@@ -42,7 +42,7 @@ def restore(key: str, function: Any, values: Iterable[Any]) -> Unsupported | Non
         return None
     data = entry.metadata
     problem = Unsupported(Span(*data["place"]), data["reason"], data["remedy"], data["types"])
-    problem.by_plain = data["by_plain"]
+    problem.by_plain, problem.apart = data["by_plain"], data["apart"]
     return problem
 
 
