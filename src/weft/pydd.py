@@ -72,7 +72,7 @@ argmin, argmax, any, all, allclose = np.argmin, np.argmax, np.any, np.all, np.al
 abs, minus, isnan, isinf, sqrt, exp = np.abs, np.negative, np.isnan, np.isinf, np.sqrt, np.exp
 cos, sin, tan, acos, asin, atan = np.cos, np.sin, np.tan, np.arccos, np.arcsin, np.arctan
 add, sub, mul, maximum, pow, div = np.add, np.subtract, np.multiply, np.maximum, np.power, np.true_divide
-log, eq, neq, lt, gt, le, ge = np.log, np.equal, np.not_equal, np.less, np.greater, np.less_equal, np.greater_equal
+eq, neq, lt, gt, le, ge = np.equal, np.not_equal, np.less, np.greater, np.less_equal, np.greater_equal
 logical_and, logical_or, logical_not = np.logical_and, np.logical_or, np.logical_not
 copy, empty, zeros, ones, empty_like, zeros_like = np.copy, np.empty, np.zeros, np.ones, np.empty_like, np.zeros_like
 transpose, matmult, innerprod = np.transpose, np.matmul, np.dot
@@ -83,6 +83,11 @@ ndim = np.ndim
 def shape(array: Any, axis: int) -> int:
     """The size of an array along an axis."""
     return array.shape[axis]  # type: ignore[no-any-return]
+
+
+def log(value: Any, base: Any = None) -> Any:
+    """The natural logarithm, or that to a base."""
+    return np.log(value) if base is None else np.log(value) / np.log(base)
 
 
 def where(condition: Any) -> Any:
@@ -163,12 +168,25 @@ def empty_spm(rows: Any, columns: Any = None, *_: Any) -> Any:
 
 
 def spm_add(s: Any, other: Any) -> Any:
-    return s + other
+    """Sparse if both are; with a number, or what is dense, everything has a value."""
+    from scipy.sparse import issparse
+
+    if issparse(s) and issparse(other):
+        return s + other
+    return _dense(s) + _dense(other)
+
+
+def _dense(operand: Any) -> Any:
+    from scipy.sparse import issparse
+
+    return operand.toarray() if issparse(operand) else operand
 
 
 def spm_mul(s: Any, other: Any) -> Any:
     """Element by element; sparse, whichever operand is."""
-    return s.multiply(other) if hasattr(s, "multiply") else other.multiply(s)
+    from scipy.sparse import issparse
+
+    return s.multiply(other) if issparse(s) else other.multiply(s)
 
 
 def spmv(s: Any, vector: Any) -> Any:

@@ -268,3 +268,53 @@ def test_the_names_of_the_tables() -> None:
     assert np.allclose(pydd.spmm(s, s).toarray(), np.triu(a) @ np.triu(a))
     assert np.allclose(pydd.spm_add(s, s).toarray(), 2 * np.triu(a))
     assert np.allclose(pydd.spmm_dense(b, s), b @ np.triu(a))
+
+
+def _forms() -> list[tuple[str, str]]:
+    """Every function of Table 2: a call, and what it means. Operands are arrays, numbers and sparse matrices."""
+    plain = {"minus": "negative", "sub": "subtract", "mul": "multiply", "pow": "power", "div": "true_divide"}
+    plain |= {
+        "eq": "equal",
+        "neq": "not_equal",
+        "lt": "less",
+        "gt": "greater",
+        "le": "less_equal",
+        "ge": "greater_equal",
+    }
+    plain |= {"acos": "arccos", "asin": "arcsin", "atan": "arctan"}
+    unary = "abs minus isnan isinf sqrt exp cos sin tan acos asin atan log logical_not".split()
+    binary = "add sub mul maximum pow div eq neq lt gt le ge logical_and logical_or".split()
+    pairs = ("A, B", "A, b", "a, B", "a, b")
+    calls = [(name, "A") for name in "sum prod min max argmin argmax any all".split()]
+    calls += [(name, "aA"[at % 2]) for at, name in enumerate(unary)]
+    calls += [(name, pairs[at % 4]) for at, name in enumerate(binary)]
+    found = [(f"{name}({given})", f"np.{plain.get(name, name)}({given})") for name, given in calls]
+    found += [("log(A, b)", "np.log(A) / np.log(b)"), ("copy(A)", "A"), ("allclose(A, B)", "False")]
+    found += [("transpose(A)", "A.T"), ("innerprod(v, w)", "v @ w"), ("vectmat(v, A)", "v @ A")]
+    found += [(f"{name}(A, B)", "A @ B") for name in ("matmult", "matmat")]
+    for one, other in (("S", "A"), ("A", "S"), ("S", "a"), ("a", "S"), ("S", "T"), ("S", "v"), ("v", "S")):
+        dense = [f"{name}.toarray()" if name in "ST" else name for name in (one, other)]
+        found.append((f"spm_add({one}, {other})", " + ".join(dense)))
+        found.append((f"spm_mul({one}, {other})", " * ".join(dense)))
+        if "a" not in (one, other):
+            found += [(f"{name}({one}, {other})", " @ ".join(dense)) for name in ("spmm", "spmm_dense")]
+    return [*found, ("spmv(S, v)", "S.toarray() @ v")]
+
+
+def test_every_function_of_the_table_is_native_over_all_its_operands() -> None:
+    draw = np.random.default_rng(0)
+    space = {"A": draw.random((4, 4)) / 2, "B": draw.random((4, 4)), "a": 0.3, "b": 0.7, "v": draw.random(4)}
+    space |= {"w": draw.random(4), "np": np}
+    for name in "ST":
+        space[name] = sparse.random_array((4, 4), density=0.5, rng=draw).tocsr()
+    forms = _forms()
+    names = ", ".join(name for name in space if name != "np")
+    groups = [forms[at : at + 12] for at in range(0, len(forms), 12)]
+    texts = [", ".join(call for call, _ in group) for group in groups]
+    text = "".join(f"def f{at}({names}):\n    return {calls}\n\n" for at, calls in enumerate(texts))
+    module = pydd.module_of(text, fallback="error")
+    arguments = [value for name, value in space.items() if name != "np"]
+    for at, group in enumerate(groups):
+        for (call, meaning), found in zip(group, getattr(module, f"f{at}")(*arguments)):
+            found = found.toarray() if sparse.issparse(found) else found
+            assert np.allclose(found, eval(meaning, dict(space))), call

@@ -386,13 +386,13 @@ def test_two_modules_and_weft_itself_in_one_process(folder: Path, tmp_path: Path
 def test_reasons_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kernels_left.py"
     path.write_text(
-        "import os\ndef kept(n: int): return n + 1\ndef many(n: int, *rest: int): return n\n"
+        "import os\ndef kept(n: int): return n + 1\ndef many(n: int, *rest): return n\n"
         "def given(n: int):\n    yield n\ndef asked(name: str):\n    return os.environ[name]\n"
         "class Bare:\n    def f(self, x: str): return x\ndef bare(b: Bare): return b.f('x')\n"
     )
     assert main(["build", str(path), "-o", str(tmp_path)]) == 0
     told = capsys.readouterr().err
-    assert "many: stays Python (its parameter *rest: int)" in told
+    assert "many: stays Python (its parameter *rest has no hint)" in told
     assert "given: stays Python (line 5: a generator that is returned" in told
     assert "asked: stays Python (line 7: " in told
     assert "bare: stays Python (Bare has no hints of its attributes)" in told

@@ -25,6 +25,7 @@ BUNDLE: dict[str, str] = {}
 _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
 _NO_DEFAULT = object()
 _ENTRY, _ATTRIBUTE = 0, 2
+_HEAP_TYPE = 1 << 9
 _HERE = ("cpu", "python", "c")
 _PARTS = {"code": "__code__", "defaults": "__defaults__", "keywords": "__kwdefaults__"}
 
@@ -91,6 +92,7 @@ def start(
 ) -> None:
     """Called once the module is there, and empty; `helpers` are functions of native/extension.c by their names."""
     described: dict[str, Any] = {"cell": _cell, "intern": sys.intern, "since": _since, "bundled": _bundled}
+    described["rows"] = _rows
     exec(compile(versions, "<weft>", "exec"), described)
     file = os.path.join(os.path.dirname(namespace["__file__"]), described["FILE"])
     stand_in: types.ModuleType | None = None
@@ -385,8 +387,10 @@ def _import(name: str, space: Any = None, scope: Any = None, wanted: Any = (), l
     return types.SimpleNamespace(**{each: _bundled(f"{name}.{each}") for each in wanted})
 
 
-def _fact(kind: str, owner: Any, name: str, present: bool, expected: tuple[str, ...] | None = None) -> tuple[Any, ...]:
-    """What a version was made from, as it is now: (owner, kind, name[, value]); Unfit if it is not what it was."""
+def _fact(
+    kind: str, owner: Any, name: str, present: bool, expected: tuple[str, ...] | None = None
+) -> tuple[tuple[Any, ...], ...]:
+    """What a version was made from, as it is now: rows (owner, kind, name[, value]); Unfit if it is not what it was."""
     if kind == "entry":
         if present and name not in owner and "__getattr__" in owner:
             getattr(sys.modules.get(owner.get("__name__")), name, None)  # a module that is loaded now
@@ -398,11 +402,31 @@ def _fact(kind: str, owner: Any, name: str, present: bool, expected: tuple[str, 
             raise Unfit(name)
     if (now is not _NO_DEFAULT) != present:
         raise Unfit(name)
-    if not present:
-        return (owner, code, sys.intern(name))
-    if expected is not None and told(now, expected[0]) != expected:
+    if present and expected is not None and told(now, expected[0]) != expected:
         raise Unfit(name)
-    return (owner, code, sys.intern(name), now)
+    if kind == "lookup" and isinstance(owner, type):
+        return _in_classes(owner, sys.intern(name))
+    return ((owner, code, sys.intern(name), now) if present else (owner, code, sys.intern(name)),)
+
+
+def _rows(*rows: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+    """Facts, each once."""
+    return tuple({(id(row[0]), *row[1:3]): row for row in rows}.values())
+
+
+def _in_classes(owner: type, name: str) -> tuple[tuple[Any, ...], ...]:
+    """What the dicts of a class and of its bases say of a name: asking the class for what it has not is slow."""
+    import gc
+
+    rows: list[tuple[Any, ...]] = [(owner, _ATTRIBUTE, "__mro__", owner.__mro__)]
+    for base in owner.__mro__:
+        if name in vars(base):
+            if base.__flags__ & _HEAP_TYPE:
+                rows.append((gc.get_referents(vars(base))[0], _ENTRY, name, vars(base)[name]))
+            break
+        if base.__flags__ & _HEAP_TYPE:
+            rows.append((gc.get_referents(vars(base))[0], _ENTRY, name))
+    return tuple(rows)
 
 
 def told(value: Any, how: str) -> tuple[str, ...]:

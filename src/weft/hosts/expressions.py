@@ -41,8 +41,8 @@ def expression(version: D.Version, kernel: int, namespace: dict[str, Any], funct
     parts[_RAISER] = f"raiser(({', '.join(rows)}{',' if rows else ''}))"
     parts[_KEEPALIVE], parts[_TIMED] = "None", "0"
     # In an order that is the same at each build: theirs is that of addresses.
-    facts = sorted(text for fact in version.facts if (text := fact_text(fact, known, function)))
-    parts[_FACTS] = f"({', '.join(facts)}{',' if facts else ''})"
+    facts = sorted(f"*{text}" for fact in version.facts if (text := fact_text(fact, known, function)))
+    parts[_FACTS] = f"rows({', '.join(facts)})"
     return f"({', '.join(parts)},)"
 
 
