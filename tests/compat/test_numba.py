@@ -249,6 +249,93 @@ def test_guvectorize_writes_the_operands_of_a_layout_without_outputs() -> None:
     assert b.tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
+def test_overload_takes_the_place_of_a_body_that_only_raises() -> None:
+    def thrice(x: Any) -> Any:
+        raise NotImplementedError("only in compiled code")
+
+    @numba.extending.overload(thrice)
+    def _(x: Any) -> Any:
+        return lambda x: 3 * x
+
+    @njit
+    def total(a: Any) -> Any:
+        s = 0.0
+        for x in a:
+            s += thrice(x)
+        return s
+
+    assert total(np.arange(4.0)) == 18.0
+
+    def kept(x: Any) -> Any:
+        if x > 0:
+            raise NotImplementedError
+        return x
+
+    @numba.extending.overload(kept)
+    def _(x: Any) -> Any:
+        return lambda x: 3 * x
+
+    assert kept(-1) == -1
+
+
+def test_structures_whose_properties_hand_out_their_fields() -> None:
+    structref = importlib.import_module("weft.compat.numba.experimental.structref")
+
+    class PointType(types.StructRef):  # type: ignore[misc]
+        pass
+
+    class Point(structref.StructRefProxy):  # type: ignore[misc]
+        def __new__(cls, x: Any, y: Any) -> Any:
+            return structref.StructRefProxy.__new__(cls, x, y)
+
+        @property
+        def x(self) -> Any:
+            return x_of(self)
+
+    @njit
+    def x_of(point: Any) -> Any:
+        return point.x
+
+    structref.define_proxy(Point, PointType, ["x", "y"])
+    assert Point(3, 4).x == 3 and x_of(Point(1.0, 2.0)) == 1.0
+    assert njit(lambda p: p.x + p.y)(Point(1.0, 2.0)) == 3.0
+
+
+def test_a_class_that_holds_objects_of_its_own_kind() -> None:
+    kind = numba.deferred_type()
+
+    @numba.experimental.jitclass([("data", int64), ("next", types.Optional(kind))])
+    class Node:
+        def __init__(self, data: Any) -> None:
+            self.data = data
+            self.next = None
+
+    kind.define(Node.class_type.instance_type)
+    first, second = Node(1), Node(2)
+    first.next = second
+    assert first.next.data == 2 and njit(lambda node: node.data + 1)(second) == 3
+
+
+def test_names_that_programs_ask_for() -> None:
+    from weft.compat.numba.np import numpy_support
+
+    assert str(types.Tuple((int64, int64))) == "UniTuple(int64 x 2)" == str(types.UniTuple(int64, 2))
+    assert types.Tuple((int64, int64)) == types.UniTuple(int64, 2) != types.Tuple((int64, float64))
+    assert numpy_support.as_dtype(int64) == np.int64 and numpy_support.from_dtype(np.dtype("f8")) == float64
+    with pytest.raises(NotImplementedError):
+        numpy_support.as_dtype(types.UniTuple(int64, 2))
+
+    @njit
+    def plus(x: Any) -> Any:
+        return x + 1
+
+    assert len(plus.nopython_signatures) == 0
+    with numba.parallel_chunksize(4):
+        assert plus(1) == 2
+    assert list(plus.nopython_signatures) == plus.signatures != []
+    assert len(njit("int64(int64)")(lambda x: x).nopython_signatures) == 1
+
+
 def test_overload_fills_a_function_without_a_body() -> None:
     def twice(x):  # type: ignore[no-untyped-def]
         """For Numba's compiler."""

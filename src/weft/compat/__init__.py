@@ -43,6 +43,7 @@ _PLACES = {
     "numba.misc": "special",
     "numba.np": "np",
     "numba.np.linalg": "np.linalg",
+    "numba.np.numpy_support": "np.numpy_support",
     "numba.np.ufunc": "ufuncs",
     "numba.np.extensions": "extending",
 }

@@ -4,8 +4,8 @@ attributes: `py_func`, `targetoptions`, `compile`, `recompile`, `inspect_types` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from weft.jitted import Jitted
 from weft.options import make_options
@@ -37,6 +37,26 @@ class Overloads(Mapping[str, Any]):
         return len(self._versions())
 
 
+class Signatures(Sequence[Any]):
+    """What was compiled: the signatures that were asked for, or the versions made so far."""
+
+    def __init__(self, made: Any, asked: Iterable[Any]) -> None:
+        self._made, self._asked = made, list(asked)
+
+    def _known(self) -> list[Any]:
+        return self._asked or list(getattr(self._made, "signatures", ()))
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+    def __getitem__(self, key: int | slice) -> Any:
+        return self._known()[key]
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+
 def dressed(made: Any, function: Callable[..., Any], options: dict[str, Any], signatures: list[Any]) -> Any:
     """A compiled function, or the plain one where nothing is compiled, with Numba's attributes."""
 
@@ -58,7 +78,7 @@ def dressed(made: Any, function: Callable[..., Any], options: dict[str, Any], si
 
     made.py_func = function
     made.targetoptions = dict(options)
-    made.nopython_signatures = list(signatures)
+    made.nopython_signatures = Signatures(made, signatures)
     made.overloads = Overloads(made)
     made.compile = made.enable_caching = made.disable_compile = made.parallel_diagnostics = nothing
     made.inspect_types, made.recompile = inspect_types, recompile

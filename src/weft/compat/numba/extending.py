@@ -26,7 +26,8 @@ def register_jitable(*args: Any, **options: Any) -> Any:
 def overload(target: Any, /, **options: Any) -> Callable[[Any], Any]:
     """The function that is overloaded is Python, and weft compiles it, or leaves it to the interpreter.
 
-    One that has no body of its own (`pass`) calls from now on what the overload gives for its arguments.
+    One that has no body of its own (`pass`, `raise NotImplementedError`) calls from now on what the overload gives for
+    its arguments.
     """
     name = getattr(target, "__name__", repr(target))
 
@@ -41,9 +42,13 @@ def overload(target: Any, /, **options: Any) -> Callable[[Any], Any]:
 
 
 def _is_empty(function: types.FunctionType) -> bool:
-    """Whether a function does nothing: there is a body for Numba's compiler alone."""
+    """Whether a function does nothing, or only says that it does nothing: its body is for Numba's compiler alone."""
     made = {one.opname for one in dis.get_instructions(function)}
-    return made <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"} and not function.__closure__
+    if function.__closure__:
+        return False
+    if "RAISE_VARARGS" in made and function.__code__.co_names == ("NotImplementedError",):
+        made -= {"RAISE_VARARGS", "LOAD_GLOBAL", "PUSH_NULL", "PRECALL", "CALL", "CALL_FUNCTION"}
+    return made <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 
 
 def _fill(target: types.FunctionType, factory: Any) -> None:

@@ -4,6 +4,7 @@ code, as far as that can be seen in a result.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "literal_unroll",
     "literally",
     "objmode",
+    "parallel_chunksize",
     "pndindex",
     "prange",
     "set_num_threads",
@@ -89,6 +91,13 @@ def set_parallel_chunksize(size: int) -> int:
     """weft chooses how many iterations a thread takes; the value before is returned, as in Numba."""
     noted("set_parallel_chunksize", "weft chooses how many iterations a thread takes")
     return 0
+
+
+@contextlib.contextmanager
+def parallel_chunksize(size: int) -> Iterator[None]:
+    """As `set_parallel_chunksize`, inside a block."""
+    set_parallel_chunksize(size)
+    yield
 
 
 def get_parallel_chunksize() -> int:

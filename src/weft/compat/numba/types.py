@@ -148,13 +148,15 @@ class Tuple(BaseTuple):
 
     def __init__(self, items: Iterable[Any]) -> None:
         super().__init__("Tuple", items)
+        if self.items and all(item == self.items[0] for item in self.items):
+            self.name, self.dtype = f"UniTuple({self.items[0]!r} x {len(self.items)})", self.items[0]
 
 
-class UniTuple(BaseTuple):
+class UniTuple(Tuple):
     """UniTuple(int64, 3)"""
 
     def __init__(self, dtype: Type, count: int) -> None:
-        super().__init__("Tuple", (dtype,) * count)
+        super().__init__((dtype,) * count)
         self.dtype = dtype
 
 
@@ -253,7 +255,7 @@ class Signature:
         self.return_type, self.args = return_type, tuple(args)
 
     def __repr__(self) -> str:
-        given = ", ".join(map(repr, self.args))
+        given = ", ".join(map(repr, self.args)) + "," * (len(self.args) == 1)
         return f"({given})" if self.return_type is None else f"({given}) -> {self.return_type!r}"
 
     def __eq__(self, other: object) -> bool:

@@ -17,6 +17,10 @@ class UnsupportedError(NumbaError):
     """Something of Numba that has no counterpart in weft."""
 
 
+class NumbaNotImplementedError(NumbaError, NotImplementedError):
+    """Something that has no counterpart."""
+
+
 class LoweringError(NumbaError):
     """Never raised here: what cannot be compiled runs as plain Python."""
 

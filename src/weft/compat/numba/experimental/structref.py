@@ -24,8 +24,11 @@ class StructRefProxy:
 
 
 def define_proxy(proxy: Any, struct_type: Any, fields: Any) -> None:
-    """Say which fields a structure has."""
+    """Say which fields a structure has; a property that only hands out its field gives way to it."""
     proxy._fields = tuple(fields)
+    for name in proxy._fields:
+        if isinstance(vars(proxy).get(name), property):
+            delattr(proxy, name)
 
 
 def define_constructor(proxy: Any, struct_type: Any, fields: Any) -> None:
