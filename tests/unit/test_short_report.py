@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from html.parser import HTMLParser
 from typing import Any
@@ -205,6 +206,19 @@ def test_a_timeline_of_a_native_call() -> None:
     assert [event.kind for event in first.events] == ["compile", "native"]
     again = made.timeline(np.arange(9.0), np.zeros(9))
     assert [event.kind for event in again.events] == ["native"] and again.result == first.result
+
+
+def test_what_a_first_call_prepares_is_not_the_time_of_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling, and what every process does once beside it: a page that told 1 MFLOP/s of a fast loop was the cause."""
+    from weft.jitted import Jitted
+
+    plain = Jitted._newly
+    monkeypatch.setattr(Jitted, "_newly", lambda self, args, kwargs: time.sleep(0.3) or plain(self, args, kwargs))
+    made = weft.jit(_stencil)
+    first, last = made.timeline(np.arange(9.0), np.zeros(9)).events
+    assert (first.kind, last.kind) == ("compile", "native")
+    assert first.seconds >= 0.3 and first.end == last.start
+    assert "_found" not in vars(made)
 
 
 @pytest.mark.native
