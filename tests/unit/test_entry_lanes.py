@@ -70,8 +70,9 @@ def test_sums_of_rows_of_every_length(compiled, index):
     np.testing.assert_allclose(compiled[dots](ptr, idx, v, x), dots(ptr, idx, v, x), rtol=1e-13)
     np.testing.assert_allclose(compiled[mixed](ptr, idx, v, x, w), mixed(ptr, idx, v, x, w), rtol=1e-13)
     np.testing.assert_allclose(compiled[totals](ptr, v), totals(ptr, v), rtol=1e-13)
-    for function, count in ((dots, 1), (mixed, 1), (totals, 1)):
-        assert compiled[function].inspect("c").count("= k_added(") == count
+    for function, lanes, fours in ((dots, 0, 1), (mixed, 0, 1), (totals, 1, 0)):
+        text = compiled[function].inspect("c")
+        assert text.count("= k_added(") == lanes and text.count("k_sum + k_sum_2 + (k_sum_3 + k_sum_4)") == fours
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -127,6 +128,24 @@ def columns(ptr, v):
         for p in range(v.shape[1]):
             out[i] += v[i, p]
     return out
+
+
+def padded(idx, v, x):
+    """Every row has the same few entries, looked up."""
+    out = np.zeros(idx.shape[0])
+    for i in range(idx.shape[0]):
+        for p in range(idx.shape[1]):
+            out[i] += v[i, p] * x[idx[i, p]]
+    return out
+
+
+@pytest.mark.parametrize("entries", [1, 3, 4, 7, 8])
+def test_few_entries_that_are_looked_up_are_no_vector(entries):
+    random = np.random.default_rng(5)
+    idx, v, x = random.integers(0, 11, (900, entries)), random.random((900, entries)), random.random(11)
+    made = jit(fallback="error", cache=False)(padded)
+    np.testing.assert_allclose(made(idx, v, x), padded(idx, v, x), rtol=1e-13)
+    assert "reduction(+:" not in made.inspect("c")
 
 
 @pytest.mark.parametrize("function", [rounded, apart, columns])

@@ -9,10 +9,14 @@ the last ones under a mask.
 Rows of a sparse array are short: a vector loop with its prologue and the entries left over one by one takes longer than
 the entries themselves, and processors do not foresee where each row ends.  Without masks in the instruction set the
 loop stays what it was: K_LANES says so to the C compiler.
+
+A sum of what the entries look up goes four at a time without vectors: an instruction that gathers takes longer than as
+many loads, and four sums side by side hide how long an addition takes.
 """
 
 from __future__ import annotations
 
+from weft.analysis import cost
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Expressions
 from weft.ir import index as affine_index
@@ -22,6 +26,10 @@ from weft.ir.types import DType
 from weft.ir.walk import free_vars, reads
 
 LANES = 8
+#: Sums side by side where entries are looked up.
+FOUR = 4
+#: Terms that are not worth what a sum in vectors costs at its end, if they are looked up.
+SHORT = 64
 #: Whether there are instructions for this, known to the C compiler.
 AVAILABLE = C.Number("K_LANES")
 SUM_TYPE = "k_f64x8"
@@ -78,6 +86,12 @@ def why_not(loop: Loop, expressions: Expressions) -> str | None:
     dim = loop.dim
     if not isinstance(dim, Dim) or dim.step != 1 or not any(True for e in (dim.lo, dim.hi) for _ in reads(e)):
         return "no length read from memory"
+    return why_not_combined(loop, expressions)
+
+
+def why_not_combined(loop: Loop, expressions: Expressions) -> str | None:
+    """Why what a loop combines is not one sum or extreme of doubles that has a form in lanes; None if it is."""
+    dim = loop.dim
     if len(loop.body) != 1 or len(loop.accumulators) != 1 or loop.accumulators[0].op not in STEPS:
         return "not one sum or extreme"
     (stmt,) = loop.body
@@ -89,6 +103,21 @@ def why_not(loop: Loop, expressions: Expressions) -> str | None:
     if dim.var not in free_vars(term):
         return "the same for all entries"
     return _why_not_in_lanes(term, dim.var, expressions)
+
+
+def is_short(loop: Loop) -> bool:
+    """Whether a loop has a few iterations, and how many is known."""
+    few = cost.constant_extent(loop.dim)
+    return few is not None and few <= SHORT
+
+
+def looks_up(loop: Loop, expressions: Expressions) -> bool:
+    """Whether a loop does nothing but add up elements, some of them at places that are read from memory."""
+    if any(each.op != "add" for each in loop.accumulators):
+        return False
+    stmts = [node for node in loop.body if isinstance(node, Stmt)]
+    told = (_teller(read, loop.dim.var, expressions) for stmt in stmts for read in reads(stmt.value) if read.index)
+    return len(stmts) == len(loop.body) and any(one is not None for one in told)
 
 
 def combined(stmt: Stmt) -> Expr | None:

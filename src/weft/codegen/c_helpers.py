@@ -263,10 +263,16 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
         needs=("gcd_checked", "abs_checked"),
     ),
     # int(x) of a float: the comparison is false for a NaN too.
-    # One test tells NaN, too; of -2**63 it says too much: Python repeats that call.
+    # One test tells NaN, too; of -2**63 it says too much: Python repeats that call.  The conversions of x86 give that
+    # number for all that does not fit.
     "int_checked": Helper(
         "f",
         """static inline i64 int_checked_$t($t x, i64 *o) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__)
+  i64 r = (i64)x;
+  *o |= r == -9223372036854775807LL - 1;
+  return r;
+#endif
   i64 fits = __builtin_fabs$f(x) < ($t)9223372036854775808.0;
   *o |= !fits;
   return (i64)(fits ? x : ($t)0);

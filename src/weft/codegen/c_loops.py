@@ -17,7 +17,8 @@ from weft.codegen.c_expr import OVERFLOW, RT, Storage
 from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
 from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_memory import Memory
-from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var, is_const
+from weft.ir import index as affine_index
+from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var, integer, is_const
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
@@ -35,7 +36,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
-from weft.ir.walk import node_exprs, reads, walk
+from weft.ir.walk import node_exprs, reads, substitute, walk
 from weft.records import dataclass
 
 #: Inner iterations between two looks at a pending Ctrl-C: some milliseconds.
@@ -374,10 +375,39 @@ class Loops(Memory):
             if self.unit.brief and pragmas:
                 out.append(_by_length(out.pop()))
             elif not self.lockstep and c_entries.why_not(loop, self.expressions) is None:
-                out.append(self._by_lanes(loop, out.pop()))
+                looked_up = c_entries.looks_up(loop, self.expressions)
+                out.append(self._by_four(loop, out.pop()) if looked_up else self._by_lanes(loop, out.pop()))
+            elif pragmas and c_entries.is_short(loop) and c_entries.looks_up(loop, self.expressions):
+                plain = out.pop()
+                assert isinstance(plain, C.For)
+                alone = c_entries.why_not_combined(loop, self.expressions) is None
+                out.append(self._by_four(loop, plain) if alone else replace(plain, pragmas=_UNROLLED))
         out.extend(after)
         self.extremes, self.parts, self.expressions.storages = extremes, parts, storages
         self.expressions.unchecked = unchecked
+
+    def _by_four(self, loop: Loop, plain: C.CStmt) -> C.CStmt:
+        """A sum over the entries of a row that are looked up, four at a time, each with a sum of its own."""
+        (stmt,) = loop.body
+        assert isinstance(plain, C.For) and isinstance(stmt, Stmt)
+        target, var = C.Name(self.expressions.storages[stmt.buffer].name), loop.dim.var
+        term = c_entries.combined(stmt)
+        assert term is not None
+        at = C.Name(self.unit.names.own("at"))
+        sums = [C.Name(self.unit.names.own("sum")) for _ in range(c_entries.FOUR)]
+        out: list[C.CStmt] = [C.Declare("i64", at.text, plain.start)]
+        out += [C.Declare("f64", one.text, C.Number("0.0")) for one in sums]
+        steps: list[C.CStmt] = []
+        for further, one in enumerate(sums):
+            moved = substitute(term, {var: affine_index.add(Var(var), integer(further))})
+            steps.append(C.Assign(one, C.Infix("+", one, self.expressions.value(moved))))
+        steps.append(C.Assign(at, C.plus(C.Name(plain.variable), C.number(c_entries.FOUR))))
+        most = C.Infix("-", plain.bound, C.number(c_entries.FOUR - 1))
+        out.append(replace(plain, bound=most, step=c_entries.FOUR, body=tuple(steps), pragmas=()))
+        pairs = [C.Infix("+", one, other) for one, other in zip(sums[::2], sums[1::2])]
+        out.append(C.Assign(target, C.Infix("+", target, C.Infix("+", pairs[0], pairs[1]))))
+        out.append(replace(plain, start=at, pragmas=()))
+        return C.Scope(tuple(out))
 
     def _by_lanes(self, loop: Loop, plain: C.CStmt) -> C.CStmt:
         """A sum or extreme over the entries of a row in vectors that are partly full, if instructions can do that."""

@@ -108,7 +108,10 @@ class Statements(Parallel):
             then, otherwise = self.block(node.then, (*path, 0)), self.block(node.orelse, (*path, 1))
             then = (*self.chosen(node, True), *then)
             otherwise = (*self.chosen(node, False), *otherwise)
-            return [C.IfElse(self.expressions.test(node.condition), then, otherwise)]
+            test = self.expressions.test(node.condition)
+            if node.then and not node.orelse and isinstance(node.then[-1], Check):
+                test = C.call("__builtin_expect", test, C.number(0))  # what is tested in full hardly ever happens
+            return [C.IfElse(test, then, otherwise)]
         if isinstance(node, (Break, Continue)):
             return [C.Jump("break" if isinstance(node, Break) else "continue")]
         if isinstance(node, Return):

@@ -33,6 +33,7 @@ from weft.passes import (
     messages,
     pack,
     paired,
+    portions,
     previous,
     races,
     raise_loops,
@@ -41,6 +42,7 @@ from weft.passes import (
     schedule,
     search,
     shapes,
+    signs,
     simplify,
     store,
     tasks,
@@ -49,6 +51,7 @@ from weft.passes import (
     version,
     wavefront,
     whiles,
+    wrapped,
 )
 
 #: The passes of every target: from the program as it was built to the optimised one.
@@ -82,6 +85,7 @@ LOWERING: tuple[Pass, ...] = (
     search.run,
     wavefront.run,
     follow.run,
+    portions.run,
     shapes.run,
     schedule.run,
     directed.run,
@@ -95,6 +99,8 @@ LOWERING: tuple[Pass, ...] = (
     trapezoid.run,
     invariant.run,
     repeated.run,
+    signs.run,
+    wrapped.run,
     version.run,
 )
 

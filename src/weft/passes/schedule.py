@@ -52,9 +52,9 @@ from weft.passes.scheduling.batches import split
 from weft.passes.scheduling.flat import flattened
 from weft.passes.scheduling.fuse import Facts, Group, partition
 from weft.passes.scheduling.independent import handing_back, outputs, why_not_independent
-from weft.passes.scheduling.kinds import DEEP, FEW_ITERATIONS, Kinds
+from weft.passes.scheduling.kinds import DEEP, FEW_ITERATIONS, Kinds, scatters
 from weft.passes.scheduling.lower import Atom, Workspace, has_reduce, is_private, to_atoms
-from weft.passes.scheduling.partial import in_blocks, reduced_scalars
+from weft.passes.scheduling.partial import in_blocks, reduced_arrays, reduced_scalars
 from weft.passes.scheduling.plain import plain, plain_check
 from weft.passes.scheduling.products import calls_products, why_not_at_once
 from weft.passes.scheduling.recompute import pays, recomputed
@@ -118,6 +118,7 @@ class _Scheduler:
     workspace: Workspace
     pairs: list[tuple[str, str]] = field(default_factory=list)
     scanning: bool = False  # whether the loops at hand are the blocks of a scan
+    adding: bool = False  # or add into partial arrays
 
     def __post_init__(self) -> None:
         self.kinds = Kinds(self.workspace, self.context, filled=_filled(self.program))
@@ -170,6 +171,8 @@ class _Scheduler:
             if reduced:
                 return self.in_blocks(handing_back(node), reduced)
             node = replace(handing_back(node), kind=LoopKind.PARALLEL, work=_declared_work(node))
+        elif isinstance(node, Loop) and (arrays := self.shares_sums(node)):
+            return self.in_parts(node, arrays)
         elif isinstance(node, Loop) and node.kind is LoopKind.ASSERTED:
             node = replace(node, kind=LoopKind.SEQUENTIAL)
         shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
@@ -185,6 +188,40 @@ class _Scheduler:
             return (lowered,)
         assert isinstance(lowered, Loop)
         return self.scanned(scan, lowered)
+
+    def shares_sums(self, loop: Loop) -> dict[str, str]:
+        """The arrays and scalars that a loop of the source accumulates into, if it does nothing else that is in order
+        and adds at places that it reads from memory."""
+        if self.adding or self.kinds.shared or self.kinds.depth or self.kinds.concurrent is LoopKind.SEQUENTIAL:
+            return {}
+        if loop.kind is not LoopKind.SEQUENTIAL or self.context.options.brief or not isinstance(loop.dim, Dim):
+            return {}
+        arrays = reduced_arrays(loop, self.workspace)
+        reduced = {**reduced_scalars(loop, self.workspace), **arrays}
+        summing = replace(loop, accumulators=tuple(Accumulator(*pair) for pair in arrays.items()))
+        if not arrays or not scatters(summing) or self.kinds.why_not_partial(summing) is not None:
+            return {}
+        if why_not_independent(loop, self.program, self.outside(loop), reduced) is not None:
+            return {}
+        return reduced
+
+    def in_parts(self, loop: Loop, reduced: dict[str, str]) -> Block:
+        """A loop that adds at places it reads: into partial arrays if they are small, else in order."""
+        self.adding = True
+        ordered = self.control(loop)
+        arrays = tuple(Accumulator(name, op) for name, op in reduced.items() if self.workspace.table[name].rank)
+        summing = replace(loop, accumulators=arrays)
+        handed = handing_back(loop)
+
+        def blocked(most: int) -> Block:
+            lowered: list[Node] = []
+            for node in in_blocks(replace(handed, work=self.kinds.work(loop)), reduced, self.kinds, most):
+                lowered.extend(self.control(node) if isinstance(node, Loop) else (node,))
+            return tuple(lowered)
+
+        out = self.kinds.in_parts(summing, ordered, blocked)
+        self.adding = False
+        return out
 
     def scan(self, loop: Loop) -> Scan | None:
         """The scan that a loop is, if its iterations may run in blocks."""
@@ -514,5 +551,3 @@ def _instead(atoms: list[Atom], chain: Chain, alone: Atom) -> list[Atom]:
 
 def _first_span(group: Group) -> Span:
     return next((atom.span for atom in group.atoms if atom.span.line > 0), NOWHERE)
-
-

@@ -2,8 +2,8 @@
 
     all[i: 0 <= i < n, k: 0 <= k < 8] c[i, k] < m   -->   all[q: 0 <= q < 8 * n] c[q // 8, q % 8] < m
 
-In C order the elements of all rows follow each other, and code generation writes the pair as q.  A vector then never
-ends with a short row.  A conjunction is the same in any order.
+The rows may be some of those of an array.  In C order the elements of all rows follow each other, and code generation
+writes the pair as q.  A vector then never ends with a short row.  A conjunction is the same in any order.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def why_not(reduce: Reduce, table: dict[str, Buffer]) -> str | None:
     if reduce.op != "and" or len(reduce.dims) != 2:
         return "no conjunction over two dimensions"
     rows, columns = reduce.dims
-    if not all(isinstance(dim, Dim) and dim.lo == Const(0, INT) and dim.step == 1 for dim in reduce.dims):
+    if not isinstance(rows, Dim) or not isinstance(columns, Dim) or rows.step != 1 or columns.step != 1:
+        return "rows with others between them"
+    if columns.lo != Const(0, INT):
         return "it does not begin with the first element"
-    assert isinstance(rows, Dim) and isinstance(columns, Dim)
-    if not isinstance(columns.hi, Const) or columns.hi.value.real > SHORT or affine_index.affine(rows.hi) is None:
+    if not isinstance(columns.hi, Const) or columns.hi.value.real > SHORT or not _is_known(rows):
         return "rows are long, or of a length that is not known"
     place = (Var(rows.var), Var(columns.var))
     for read in reads(reduce.value):
@@ -50,10 +51,17 @@ def why_not(reduce: Reduce, table: dict[str, Buffer]) -> str | None:
     return "it is about places, too" if free_vars(bare) & {rows.var, columns.var} else None
 
 
+def _is_known(rows: Dim) -> bool:
+    """Whether all rows are looked at, or those from one number to another."""
+    ends = rows.hi.args if isinstance(rows.hi, Op) and rows.hi.op == "minimum" else (rows.hi,)
+    return all(affine_index.affine(end) is not None for end in (rows.lo, *ends))
+
+
 def _as_one(reduce: Reduce, new_var: Callable[[str], str]) -> Reduce:
     rows, columns = reduce.dims
     assert isinstance(rows, Dim) and isinstance(columns, Dim)
-    flat = Dim(new_var(rows.var), Const(0, INT), affine_index.mul(rows.hi, columns.hi))
+    lo, hi = (affine_index.mul(end, columns.hi) for end in (rows.lo, rows.hi))
+    flat = Dim(new_var(rows.var), lo, hi)
     pair = tuple(Op(op, (Var(flat.var), columns.hi), INT) for op in ("floordiv", "mod"))
 
     def visit(part: Expr) -> Expr:

@@ -6,7 +6,6 @@ while loop inside, say); out: None if its iterations may run in any order, or th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
@@ -49,6 +48,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes.raising.reductions import accumulation
+from weft.records import dataclass
 
 #: Routines of the BLAS library that are called only where one thread computes them.
 _ON_ONE_THREAD = ("dot",)
@@ -173,20 +173,40 @@ def _apart(loop: Loop, name: str) -> bool:
         elif isinstance(node, Library):
             indices += [operand.index for operand in operands_of(node) if operand.buffer == name]
     for axis in range(len(indices[0])):
-        forms = {affine(index[axis]) for index in indices}
-        form = forms.pop()
-        if forms or form is None:
+        spans = [_span(affine(index[axis]), inner, counted, starts) for index in set(indices)]
+        begins = {None if span is None else span.begin for span in spans}
+        known = [span for span in spans if span is not None]
+        if len(begins) != 1 or not known:
             continue
-        within = inner & set(form.names)
-        counting = {k for k in within & counted.keys() if not inner & starts[k].names}
-        for k in counting:
-            form += starts[k].scaled(form.coefficient(k))  # k counts from 0 from here on
-        if form.coefficient(var) == 0:
-            continue
-        spread = sum(abs(form.coefficient(k)) * (counted[k] - 1) if k in counting else math.inf for k in within)
-        if spread < abs(form.coefficient(var)):
+        reach = max(span.high for span in known) - min(span.low for span in known)
+        if reach < abs(known[0].begin.coefficient(var)):
             return True
     return False
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Where an index is before the loops inside have begun to count, and how far below and above that they take it."""
+
+    begin: Affine
+    low: float
+    high: float
+
+
+def _span(form: Affine | None, inner: set[str], counted: dict[str, int], starts: dict[str, Affine]) -> _Span | None:
+    if form is None:
+        return None
+    within = inner & set(form.names)
+    counting = {k for k in within & counted.keys() if not inner & starts[k].names}
+    low = high = 0.0
+    for k in within:
+        if k not in counting:
+            return None
+        factor = form.coefficient(k)
+        low += min(factor * (counted[k] - 1), 0)
+        high += max(factor * (counted[k] - 1), 0)
+        form = form.without(k) + starts[k].scaled(factor)  # k counts from 0 from here on
+    return _Span(form, low, high)
 
 
 def _most(dim: AnyDim) -> int | None:

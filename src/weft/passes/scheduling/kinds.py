@@ -9,6 +9,7 @@ Blocks have a size that depends on the extents alone, never on the number of thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from weft.analysis import cost
@@ -44,9 +45,11 @@ MAX_BLOCKS = 64
 COLUMNS = 1024
 # Partial arrays pay if clearing and adding them costs less than this part of the work.
 PARTIAL_SHARE = 4.0
-# Arrays for additions at places that data tell: as many as are worth clearing and adding up on two threads.
+# Arrays for additions at places that data tell, many if they are small: on one thread they are only in the way.
+SMALL_PARTS = 16
 SCATTER_BLOCKS = 4
-SCATTER_ENTRIES = 6.0  # additions for each of their elements, at least
+SCATTER_SHARE = 12.0
+SCATTER_ENTRIES = 24.0  # additions for each of their elements, at least
 # So many sequential loops around a single loop make it too short to share.
 DEEP = 2
 # A loop with fewer iterations than this does not balance over threads if the loop inside can be taken instead.
@@ -149,6 +152,10 @@ class Kinds:
         ordered = (columns,) if columns is not None else self._in_order(loop)
         if self.why_not_partial(loop) is not None:
             return ordered
+        return self.in_parts(loop, ordered, lambda most: self._blocked(loop, most))
+
+    def in_parts(self, loop: Loop, ordered: Block, blocked: Callable[[int], Block]) -> Block:
+        """An accumulation into partial arrays, as many as `blocked` is told, where that is worth it."""
         # Partial arrays must be few elements for many iterations, and columns too few to share out.
         sizes = [self._elements(accumulator.buffer) for accumulator in loop.accumulators]
         test: Expr = Op("gt", (cost.as_float(cost.extent(loop.dim)), real(float(MAX_BLOCKS))), PYBOOL)
@@ -157,17 +164,18 @@ class Kinds:
             small = Op("lt", (cost.times(size, real(float(MAX_BLOCKS))), limit), PYBOOL)
             few = Op("lt", (size, real(2.0 * COLUMNS)), PYBOOL)
             test = Op("and", (test, Op("and", (small, few), PYBOOL)), PYBOOL)
-        if _scatters(loop):
-            ordered = self._few_parts(loop, sizes, ordered)
-        return (If(test, self._blocked(loop), ordered, span=loop.span),)
+        if not scatters(loop):
+            return (If(test, blocked(MAX_BLOCKS), ordered, span=loop.span),)
+        ordered = self._few_parts(loop, sizes, ordered, blocked)
+        return (If(test, blocked(SMALL_PARTS), ordered, span=loop.span),)
 
-    def _few_parts(self, loop: Loop, sizes: list[Expr], ordered: Block) -> Block:
+    def _few_parts(self, loop: Loop, sizes: list[Expr], ordered: Block, blocked: Callable[[int], Block]) -> Block:
         """Additions at places that data tell, into a few arrays where there is work enough for each of their elements:
         columns cannot be shared out."""
         worth = self.work(loop)
         test: Expr = Op("gt", (cost.as_float(cost.extent(loop.dim)), real(float(SCATTER_BLOCKS))), PYBOOL)
         for size in sizes:
-            least = cost.times(real(SCATTER_BLOCKS * PARTIAL_SHARE), size)
+            least = cost.times(real(SCATTER_BLOCKS * SCATTER_SHARE), size)
             test = Op("and", (test, Op("gt", (worth, least), PYBOOL)), PYBOOL)
             pointer = pointer_of(loop, lambda name: self.workspace.table[name])
             if pointer is not None and isinstance(loop.dim, Dim):  # it tells how many additions there are
@@ -175,7 +183,7 @@ class Kinds:
                 ends = [cost.as_float(Read(pointer, (bound,), of)) for bound in (loop.dim.hi, loop.dim.lo)]
                 many = Op("gt", (Op("sub", tuple(ends), FLOAT), cost.times(real(SCATTER_ENTRIES), size)), PYBOOL)
                 test = Op("and", (test, many), PYBOOL)
-        return (If(test, self._blocked(loop, SCATTER_BLOCKS), ordered, span=loop.span),)
+        return (If(test, blocked(SCATTER_BLOCKS), ordered, span=loop.span),)
 
     def _elements(self, buffer: str) -> Expr:
         total: Expr = real(1.0)
@@ -318,7 +326,7 @@ class _Parts:
     combine: Block
 
 
-def _scatters(loop: Loop) -> bool:
+def scatters(loop: Loop) -> bool:
     """Whether a loop accumulates at places that it reads from memory."""
     names = {accumulator.buffer for accumulator in loop.accumulators}
     return any(
