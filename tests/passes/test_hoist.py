@@ -238,3 +238,15 @@ def test_parts_of_an_array_by_the_whole_of_it(preserved, test: str, more: str, s
     shown = text.show(preserved(PARTS.replace("{test}", test).replace("{more}", more), hoist.run, calls=calls))
     assert ("whole = all[" in shown) is splits
     assert not splits or shown.index("whole = all[") < shown.index("for r in")
+
+
+def test_a_dear_index_is_computed_once_for_all_rows(preserved) -> None:
+    """Places that divisions tell, along one dimension only."""
+    place = "int(trunc(exp(-f64(j) - 1.0_f64)))"
+    shown = run(preserved, f"  a[i, j] = a[i, j] + x[{place}]   for i: 0 <= i < n, j: 0 <= j < n\n")
+    assert "exp(" in shown.split("a[i, j] =")[0] and "exp(" not in shown.split("a[i, j] =")[1]
+
+
+def test_index_arithmetic_stays_where_it_is(preserved) -> None:
+    shown = run(preserved, "  a[i, j] = a[i, j] + x[(j + i) % n]   for i: 0 <= i < n, j: 0 <= j < n\n")
+    assert "a_part" not in shown

@@ -284,7 +284,7 @@ def test_a_test_at_the_ends_and_one_of_data_have_names_of_their_own(preserved) -
     fine = calls((3,))
     source = HEAD + WINDOWED.lstrip("\n") + TAIL
     after = preserved(source, simplify.run, raise_loops.run, calls=fine + calls() + bad, exact=False)
-    assert text.show(after).count("all[") == 2
+    assert text.show(after).count("all[") == 3
 
 
 WRAPPED = """

@@ -51,6 +51,18 @@ def test_column_sums_run_along_rows_and_in_parallel_over_columns() -> None:
     assert len(loops(after, LoopKind.PARALLEL)) == 3  # zeros; few columns: blocks of rows; else blocks of columns
 
 
+def test_coordinates_beside_each_other_are_written_in_one_loop() -> None:
+    """The inner loop goes along the points, two elements a step, not along the rows, far apart."""
+    body = """
+  alloc p
+  p[i, j, 0] = a[i]   for i: 0 <= i < a_0, j: 0 <= j < b_0
+  p[i2, j2, 1] = b[j2]   for i2: 0 <= i2 < a_0, j2: 0 <= j2 < b_0
+"""
+    before = program({"a": ("f64", 1), "b": ("f64", 1)}, body, "result p: f64[a_0, b_0, 2]", "array p")
+    after = assert_same(before, {"a": RNG.random(4), "b": RNG.random(3)})
+    assert variables(after) == ["i", "j"]
+
+
 @pytest.mark.parametrize("shape", [(300, 3), (70, 1), (0, 4), (2, 1030)])
 def test_column_sums_of_every_shape(shape: tuple[int, int]) -> None:
     body = "y[j] = 2.0_f64 * (sum[i: 0 <= i < a_0] a[i, j])   for j: 0 <= j < a_1"

@@ -11,13 +11,13 @@ import pytest
 
 from weft.analysis.facts import conjuncts
 from weft.ir import text
-from weft.ir.expr import Const, Expr, Op, Read
+from weft.ir.expr import Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Check, If, Loop
-from weft.ir.types import BOOL, F64
+from weft.ir.types import BOOL, F64, INT
 from weft.ir.verify import VerifyError, verify
 from weft.ir.walk import walk
 from weft.passes import checks, counters, forward, raise_loops, search, simplify
-from weft.passes.raising.beforehand import strongest
+from weft.passes.raising.beforehand import _by_dimensions, _looked_at, strongest
 from weft.passes.raising.doubt import Doubt
 
 FRESH = """
@@ -218,3 +218,16 @@ def test_of_bounds_on_one_value_the_strongest_is_left(given: tuple[str, ...], le
         return conjuncts(check.condition)
 
     assert strongest(parts(given)) == parts(left)
+
+
+def test_conditions_of_different_dimensions_are_tested_apart() -> None:
+    """all[i, j] (c(i) and d(j) and m[i, j] > 0): what reads memory keeps the loops around it, behind the others."""
+    i, j, n = Var("i"), Var("j"), Var("n")
+    domain = (Dim("i", Const(0, INT), n), Dim("j", Const(0, INT), n))
+    c, d = (Op("ge", (Op("mul", (v, v), INT), v), BOOL) for v in (i, j))
+    read = Op("gt", (Read("m", (i, j), F64), Const(0.0, F64)), BOOL)
+    row = Op("gt", (Read("r", (j,), F64), Const(0.0, F64)), BOOL)
+    assert _by_dimensions(domain, [c, d, c]) == [[c, c], [d]]
+    assert _by_dimensions(domain, [c, d, read, row]) == [[c], [d], [read, row]]
+    assert _by_dimensions(domain, [read, c]) == [[read], [c]]
+    assert _looked_at(domain, [d]) == domain[1:] and _looked_at(domain, [row]) == domain

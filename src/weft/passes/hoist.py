@@ -86,9 +86,11 @@ def candidates(
         yield from candidates(expr.value, around + expr.dims, is_worth)
     elif isinstance(expr, Op) and expr.op == "select":
         yield from candidates(expr.args[0], around, is_worth)
-    elif not isinstance(expr, Read):
-        for child in children(expr):
-            yield from candidates(child, around, is_worth)
+    else:
+        # Index arithmetic is free, but not where a number is converted or divided.
+        parts = [part for part in expr.index if affine(part) is None] if isinstance(expr, Read) else children(expr)
+        for part in parts:
+            yield from candidates(part, around, is_worth)
 
 
 def used_dims(expr: Expr, around: tuple[AnyDim, ...]) -> tuple[AnyDim, ...]:

@@ -218,7 +218,8 @@ def _is_nested(node: Node) -> bool:
     """Whether an iteration of the loop that a statement stands for has loops inside."""
     if not isinstance(node, Stmt):
         return False
-    return len(node.domain) > 1 or bool(node.domain) and any(isinstance(e, Reduce) for e in subexpressions(node.value))
+    sums = any(isinstance(part, Reduce) for part in subexpressions(node.value))
+    return len(node.domain) > 1 or (bool(node.domain) and sums)
 
 
 def _is_scattered(node: Node) -> bool:

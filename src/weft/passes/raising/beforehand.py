@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from weft.analysis.facts import Facts, conjuncts
-from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
+from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
 from weft.ir.index import Affine, affine, canonical, expression
 from weft.ir.index import add as plus
 from weft.ir.program import Check, Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
-from weft.ir.walk import expr_buffers, free_vars, rewrite, substitute
+from weft.ir.walk import dim_children, expr_buffers, free_vars, rewrite, substitute
 from weft.passes.raising.predicate import NewBuffer, bounds_on
 from weft.passes.rename import renamed_expr
 from weft.records import dataclass
@@ -50,6 +50,13 @@ class Beforehand:
         parts = [part for part in parts if part not in fixed]
         if not parts:
             return
+        for group in _by_dimensions(check.domain, parts):
+            known = len(self.conditions)
+            self._add_group(check, group)
+            if group[0] is not parts[0]:  # another one has bound the names of the dimensions
+                self.conditions[known:] = [renamed_expr(one, self.taken) for one in self.conditions[known:]]
+
+    def _add_group(self, check: Check, parts: list[Expr]) -> None:
         check = replace(check, domain=_looked_at(check.domain, parts))
         *outer, inner = check.domain
         ends: list[Affine] = []
@@ -94,15 +101,41 @@ class Beforehand:
         return Dim(inner.var, bounds[0], bounds[1])
 
 
-def _looked_at(domain: Domain, parts: list[Expr]) -> Domain:
-    """all[i, k] c[i]  -->  all[i] c[i]: loops inside all those that the conditions speak of do not count.
+def _by_dimensions(domain: Domain, parts: list[Expr]) -> list[list[Expr]]:
+    """all[i, j] (c[i] and d[j])  -->  all[i] c[i];  all[j] d[j]
 
-    If such a loop never runs the test says more than it must; what it looks at is there all the same.
+    What reads memory stays behind all that may guard it.
+    """
+    groups: list[tuple[set[str], list[Expr]]] = []
+    for part in parts:
+        used = set(dim_vars(_looked_at(domain, [part])))
+        reads = bool(expr_buffers(part))
+        fitting = groups[-1:] if reads else groups
+        home = next((group for names, group in fitting if names == used), None)
+        if home is None:
+            groups.append((used, [part]))
+        else:
+            home.append(part)
+    return [group for _, group in groups]
+
+
+def _looked_at(domain: Domain, parts: list[Expr]) -> Domain:
+    """all[i, k] c[i]  -->  all[i] c[i]: loops that the conditions do not speak of, nor bounds of others, do not count.
+
+    If such a loop never runs the test says more than it must; what it looks at is there all the same.  A loop around
+    those that tell where memory is looked at is kept: without iterations it guards them.
     """
     used = {name for part in parts for name in free_vars(part)}
-    while len(domain) > 1 and not used & set(dim_vars(domain[-1:])):
-        domain = domain[:-1]
-    return domain
+    if any(expr_buffers(part) for part in parts):
+        while len(domain) > 1 and not used & set(dim_vars(domain[-1:])):
+            domain = domain[:-1]
+        return domain
+    kept: list[AnyDim] = []
+    for dim in reversed(domain):
+        if used & set(dim_vars((dim,))):
+            kept.insert(0, dim)
+            used |= {name for bound in dim_children(dim) for name in free_vars(bound)}
+    return tuple(kept) or domain[:1]
 
 
 def in_turn(conditions: list[Expr]) -> Expr:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from weft.directives import NONE, Directives, Place, Shape
-from weft.ir.expr import Dim, Expr
+from weft.ir.expr import Const, Dim, Expr
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Layout
 from weft.ir.walk import free_vars, reads
@@ -16,8 +16,11 @@ from weft.ir.walk import free_vars, reads
 if TYPE_CHECKING:
     from weft.passes.scheduling.lower import Atom
 
-# What an inner loop gains or loses by an access: adjacent elements, one element all the time, elements far apart.
-_ADJACENT, _FIXED, _FAR, _GATHERED = 4.0, 2.0, -6.0, -3.0
+# What an inner loop gains or loses by an access: adjacent elements, one element all the time, elements a few apart, or
+# far apart.
+_ADJACENT, _FIXED, _NEAR, _FAR, _GATHERED = 4.0, 2.0, 0.0, -6.0, -3.0
+# Elements that are so many apart share a line of the cache.
+_LINE = 8
 
 
 def order(
@@ -121,9 +124,23 @@ def _inner_score(dim: Dim, accesses: list[tuple[str, tuple[Expr, ...], float]], 
             total += weight * _GATHERED
         elif places == [_fast_axes(table[name])[0]] and abs(forms[0].coefficient(dim.var) * dim.step) == 1:  # type: ignore[union-attr]
             total += weight * _ADJACENT
+        elif len(places) == 1 and _is_near(table[name], index, places[0]):
+            total += weight * _NEAR
         else:
             total += weight * _FAR
     return total
+
+
+def _is_near(buffer: Buffer, index: tuple[Expr, ...], axis: int) -> bool:
+    """Whether neighbours on an axis are a few elements apart, one of which is looked at: points[i, 0]."""
+    fast = _fast_axes(buffer)
+    distance = 1
+    for faster in fast[: fast.index(axis)]:
+        size = buffer.shape[faster]
+        if not isinstance(size, Const) or not isinstance(index[faster], Const):
+            return False
+        distance *= int(size.value.real)
+    return distance <= _LINE
 
 
 def _mean_axis(name: str, accesses: list[tuple[str, tuple[Expr, ...], float]], table: Mapping[str, Buffer]) -> float:
