@@ -118,7 +118,7 @@ def measured(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ti
     ran = _native_calls(function) > native
     compiling = max(0.0, min(_compile_seconds(function) - before, ended - began))
     if compiling and prepared and ran and not events:
-        compiling = prepared[-1] - began  # also what every process does once: weft's own native code is loaded, or built
+        compiling = prepared[-1] - began  # also what a process does once: weft's own native code is loaded, or built
     found: list[Event] = []
     at = 0.0
     if compiling:

@@ -209,7 +209,7 @@ def test_a_timeline_of_a_native_call() -> None:
 
 
 def test_what_a_first_call_prepares_is_not_the_time_of_native_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiling, and what every process does once beside it: a page that told 1 MFLOP/s of a fast loop was the cause."""
+    """Compiling, and what a process does once beside it: a page that told 1 MFLOP/s of a fast loop was the cause."""
     from weft.jitted import Jitted
 
     plain = Jitted._newly

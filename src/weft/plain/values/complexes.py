@@ -9,6 +9,7 @@ from weft.plain.frame import SCALAR_NODES, Frame, Value
 from weft.plain.types import scalar_node
 from weft.plain.values import exactly, given, register
 
+
 class Parts(Value):
     """A complex number of two C variables: an object is made of it where something else than arithmetic needs one."""
 
@@ -49,8 +50,8 @@ def _difference(cx: Frame, a: Value, b: Value) -> Value:
 
 
 def _product(cx: Frame, a: Value, b: Value) -> Value:
-    first, second = ((cx.scalar("float", part(x, "real")).code, cx.scalar("float", part(x, "imag")).code) for x in (a, b))
-    values = ", ".join((*first, *second))
+    parts = (part(x, name) for x in (a, b) for name in ("real", "imag"))
+    values = ", ".join(cx.scalar("float", code).code for code in parts)
     return Parts(cx, f"wp_complex_mul_real({values})", f"wp_complex_mul_imag({values})")
 
 
