@@ -1,5 +1,5 @@
-"""Any function that CPython can run gives the same answer under weft: modules of the standard library, every function of
-them decorated, pass CPython's own tests."""
+"""Any function that CPython can run gives the same answer under weft: modules of the standard library, with every
+function decorated, pass CPython's own tests."""
 
 from __future__ import annotations
 
