@@ -15,7 +15,8 @@ import weakref
 import numpy as np
 import pytest
 
-from weft.heat import beforehand, elsewhere, estimate, spots, trampoline
+from weft.heat import beforehand, elsewhere, estimate, loops, snapshot, spots, trampoline
+from weft.heat.apart import Apart
 from weft.heat.early import Watch
 from weft.heat.elsewhere import Answer
 from weft.heat.manager import Manager, is_users
@@ -263,6 +264,67 @@ def test_the_run_time_is_built_to_the_end_even_if_the_program_ends_before(tmp_pa
             break
         time.sleep(0.05)
     assert begun.exists() and ended.exists()
+
+
+_STACK = """
+def inner(k):
+    total = 0
+    for i in range(400):
+        total += i * k
+    return total
+def outer(k):
+    total = 0
+    for j in range(30):
+        total += inner(j + k)
+    return total
+def program():
+    for k in (one for one in range(2)):
+        outer(k)
+"""
+
+
+@pytest.mark.native
+@pytest.mark.skipif(not loops.supported(), reason="stacks are not compiled here")
+def test_a_stack_is_compiled_from_the_outermost_in(private_cache):
+    namespace = {"__name__": "made_stack"}
+    file = private_cache.parent / "made_stack.py"
+    file.write_text(_STACK)
+    exec(compile(_STACK, str(file), "exec"), namespace)
+    from weft.heat.plainly import HotPlain
+
+    class Standing(snapshot.Candidate):
+        def __init__(self, name, line, **variables):
+            self.code, self.namespace, self.line = namespace[name].__code__, namespace, line
+            self.owner = loops.Loop(self.code, namespace) if line else Spot(self.code, namespace)
+            self.key, self.variables = (0, 0), variables
+
+    line = namespace["program"].__code__.co_firstlineno + 2
+    asked = snapshot.Snapshot([Standing("program", line, k=0), Standing("outer", 0, k=1), Standing("inner", 0, k=1)])
+    request, answers = elsewhere.start(asked.answers), []
+    while not request.is_over:
+        answers += request.answers(100.0)
+    assert [answer.of for answer in answers] == [0, 1]  # the second holds what the third is
+    refused, taken = answers
+    assert not refused.good and "neither a range nor a list" in refused.reason
+    assert taken.good and taken.plain and taken.gain == pytest.approx(taken.each / taken.call) and taken.gain > 2.0
+    spot = asked.candidates[1].owner
+    spot.adopt(namespace["outer"], taken, lambda spot: HotPlain(spot.twin, {}, lambda *_: False))
+    assert spot.state == "trial" and namespace["outer"](2) == sum((j + 2) * 79800 for j in range(30))
+    asked.begun()
+    asked.answered.update({0, 1})
+    assert asked.left_over() == asked.candidates[2:] and not any(one.variables for one in asked.candidates)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the compiler has no process of its own here")
+def test_what_is_timed_apart_has_the_state_of_before():
+    queue = [1, 2, 3]
+    apart = Apart(lambda limit: limit + len(queue))
+    queue.clear()
+    assert apart.seconds(2.0) == 5.0
+    unused = Apart(lambda limit: 1.0)
+    unused.close()
+    unused.close()
+    assert Apart(lambda limit: 1 / 0).seconds(0.1) == 0.0
 
 
 @pytest.mark.native

@@ -228,9 +228,7 @@ def _leave_files(writer: int) -> None:
                 continue  # the listing's own
 
 
-def prepare(
-    function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
-) -> Answer:
+def prepare(function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int) -> Answer:
     """Plain Python needs neither NumPy nor the dispatcher; what it refuses may be for the array compiler."""
     from weft.errors import Unsupported
     from weft.heat import plainly

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 _FRAME, _LOCALS = 24, 72  # bytes: where a frame object names its frame, and where the variables of a frame begin
 #: What a loop may run over: taking an item of these runs no other code.
-_KINDS = tuple(type(iter(one)) for one in (range(0), [], (), "a", "\u20ac")) + (enumerate,)
+_KINDS: tuple[type, ...] = (
+    type(iter(range(0))),
+    type(iter([])),
+    type(iter(())),
+    type(iter("a")),
+    type(iter("\u20ac")),
+    enumerate,
+)
 _END = object()
 
 

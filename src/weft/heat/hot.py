@@ -76,9 +76,7 @@ class HotFunction(Counted):
                 self._refused[kinds] = Unsupported(self._place(), answer.reason, "")
 
 
-def prepare(
-    function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
-) -> Answer:
+def prepare(function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int) -> Answer:
     """Compile a version for these arguments and leave it in the disk cache."""
     made = Jitted(function, make_options(options))
     kinds = tuple(specs.specs_of(arguments))

@@ -28,7 +28,7 @@ from weft.records import dataclass
 ITEMS, AT, FROM, TO, LEFT = "__weft_items", "__weft_at", "__weft_from", "__weft_to", "__weft_left"
 NUMBER = "__weft_number"
 _RANGES: Final = (range, type(iter(range(0))))
-_ITEMS: Final = (type(iter([])), type(iter(())), type(iter("a")), type(iter("\u20ac")))
+_ITEMS: Final[tuple[type, ...]] = (type(iter([])), type(iter(())), type(iter("a")), type(iter("\u20ac")))
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _PURE: Final = (
@@ -153,9 +153,7 @@ class _Outliner:
         source.keep(inner, definition)
         function = types.FunctionType(inner, self.namespace)
         exits = tuple(self.exits)
-        return Outline(
-            function, kind, loop.lineno, self.depth, names, results, exits, _target(loop), sample
-        )
+        return Outline(function, kind, loop.lineno, self.depth, names, results, exits, _target(loop), sample)
 
     # --- whether ----------------------------------------------------------------------------------------------------
 
@@ -220,7 +218,7 @@ class _Outliner:
         if found is None and type(iterator) is enumerate:
             kind, iterator = "numbered", iterator.__reduce__()[1][0]
         if found is None and type(iterator) in _ITEMS:
-            found = iterator.__reduce__()[1][0]  # type: ignore[union-attr]
+            found = iterator.__reduce__()[1][0]
         if type(found) in _RANGES or (kind == "items" and type(iterator) in _RANGES):
             return "range", 0
         if type(found) in (list, tuple, str) and found:

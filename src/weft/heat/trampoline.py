@@ -49,9 +49,7 @@ def has_loop(code: types.CodeType) -> bool:
     if not _backward:
         from opcode import opmap
 
-        _backward.update(
-            number for name, number in opmap.items() if "JUMP_BACKWARD" in name or name == "JUMP_ABSOLUTE"
-        )
+        _backward.update(number for name, number in opmap.items() if "JUMP_BACKWARD" in name or name == "JUMP_ABSOLUTE")
     if not _backward.isdisjoint(code.co_code[::2]):
         return True
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))

@@ -76,8 +76,7 @@ class Made:
 
 
 def key_for(function: Any, arguments: tuple[Any, ...] | None, *more: object) -> str | None:
-    """The key of the versions for such arguments, or for all; None if there is no compiler. `more`: what else decides.
-    """
+    """The key of the versions for such arguments, or for all, and `more` that decides; None without a compiler."""
     chain = toolchain.find()
     if chain is None:
         return None
@@ -263,9 +262,7 @@ class Store:
     which the disk is not asked any more. `by_types`: the first items of containers are part of the key; without, one
     version may be found for all that its native code takes."""
 
-    def __init__(
-        self, function: Any, way: str, trouble: Callable[[Exception], None], by_types: bool = True
-    ) -> None:
+    def __init__(self, function: Any, way: str, trouble: Callable[[Exception], None], by_types: bool = True) -> None:
         self.function = function
         self._by_types = by_types
         self._way, self._trouble = way, trouble

@@ -50,8 +50,7 @@ def _difference(cx: Frame, a: Value, b: Value) -> Value:
 
 
 def _product(cx: Frame, a: Value, b: Value) -> Value:
-    parts = (part(x, name) for x in (a, b) for name in ("real", "imag"))
-    values = ", ".join(cx.scalar("float", code).code for code in parts)
+    values = ", ".join(cx.scalar("float", part(x, name)).code for x in (a, b) for name in ("real", "imag"))
     return Parts(cx, f"wp_complex_mul_real({values})", f"wp_complex_mul_imag({values})")
 
 
