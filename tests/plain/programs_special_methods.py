@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections import OrderedDict, defaultdict
 
 
 class Length:
@@ -156,7 +158,78 @@ def operators_of_builtin_types(n):
     return out, text
 
 
+class Two:
+    def __index__(self):
+        return 2
+
+    def __float__(self):
+        return 2.5
+
+    def __floor__(self):
+        return 7
+
+
+def repeated_by(times, items):
+    try:
+        return items * times
+    except TypeError:
+        return "TypeError"
+
+
+def repeated_by_an_object(items):
+    return repeated_by(Two(), items), math.floor(Two())
+
+
+def repeated_bytes(n):
+    return n * b"ab", True * b"c", b"d" * n
+
+
+def of_bytes(text):
+    out = []
+    for made in (int, float):
+        try:
+            out.append(made(text))
+        except TypeError:
+            out.append("TypeError")
+        except ValueError:
+            out.append("ValueError")
+    return out
+
+
+def a_sum_of_texts(text):
+    try:
+        return sum(text, text)
+    except TypeError:
+        return "TypeError"
+
+
+def greatest(a, b):
+    try:
+        return math.gcd(a, b)
+    except TypeError:
+        return "TypeError"
+
+
+def merged(a, b):
+    found = a | b
+    return type(found).__name__, list(found.items())
+
+
+#: Programs of which a part is left to Python: each call deoptimises there, or nothing is compiled.
+LEFT = [
+    (repeated_by_an_object, ([1, 2],)),
+    (repeated_by_an_object, ("ab",)),
+    (of_bytes, (b"12",)),
+    (of_bytes, (b"x",)),
+    (a_sum_of_texts, ("ab",)),
+    (merged, ({1: 2}, OrderedDict([(3, 4)]))),
+    (merged, ({1: 2}, defaultdict(int, {3: 4}))),
+]
 CASES = [
+    (repeated_bytes, (3,)),
+    (greatest, (None, 4)),
+    (greatest, (12, "a")),
+    (merged, ({1: 2}, {3: 4})),
     (operators_of_builtin_types, (3,)),
     (formats_of_an_object, (2.25,)),
     (formats_of_texts, ("Ann",)),

@@ -58,6 +58,14 @@ def test_native_plain_python_gives_cpythons_answer(function, arguments):
         assert (found.deopts, found.misses) == (0, 0), found
 
 
+@pytest.mark.parametrize("function, arguments", programs_special_methods.LEFT)
+def test_what_is_left_to_python_is_pythons(function, arguments):
+    compiled = weft.jit(fallback="silent")(function)
+    expected = outcome(function, arguments)
+    for _ in range(2):
+        assert outcome(compiled, arguments) == expected
+
+
 @pytest.mark.parametrize("function, arguments", CASES[::4], ids=[f.__name__ for f, _ in CASES[::4]])
 def test_jit_takes_the_same_programs(function, arguments):
     compiled = weft.jit(fallback="error")(function)

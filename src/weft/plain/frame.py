@@ -14,6 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from weft.errors import APART, Span
+from weft.frontend import reads
 from weft.options import wants_lines
 from weft.plain import types
 from weft.plain.told import Refusal
@@ -324,6 +325,8 @@ class Frame:
             raise self.refuse(f"this operation on {texts}")
         if not kinds.isdisjoint(OPAQUE):
             self.deoptimise("an operation on an object of Python")
+        elif any(head.kind == "obj" and _converts(head.key[1].cls) for value in values for head in value.node):
+            self.deoptimise("an operation on an object that may stand for a number or a container")
         else:
             self.raises("WP_TYPE_ERROR")
 
@@ -392,6 +395,16 @@ class Frame:
         if any(head.kind == "ndarray" or head.kind in types.NUMPY_SCALARS for head in heads):
             raise problem
         return problem
+
+
+#: By these a class may take part in what is defined for numbers and containers.
+_CONVERSIONS: Final = tuple(
+    f"__{name}__" for name in "index int float complex floor ceil trunc iter getitem len reversed bytes keys".split()
+)
+
+
+def _converts(cls: type) -> bool:
+    return any(reads.lookup(cls, name) is not reads.ABSENT for name in _CONVERSIONS)
 
 
 def describe(value: Value) -> str:

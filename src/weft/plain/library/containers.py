@@ -220,6 +220,8 @@ def fromkeys(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Val
 @consumer(sum)
 def _sum(cx: Frame, plan: iteration.Plan, rest: list[Value], keywords: dict[str, Value]) -> Value:
     start = rest[0] if rest else keywords.get("start", cx.literal("int", "0LL"))
+    if start.kinds() & {"str", "bytes", "bytearray"}:
+        raise cx.refuse(f"`sum` that starts with a value of type {start.node!r}", "use `join`")
     total = cx.site("total")
     cx.flow(start, total)
     held = cx.held(_c_type(cx, total), cx.as_node(start, total))

@@ -83,6 +83,8 @@ def _int(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
             return x
         if kind == "py" and len(arguments) == 1:
             return callbacks.special_method(cx, x, "__int__")
+        if kind in ("bytes", "bytearray"):
+            raise cx.refuse("`int` of bytes")
         if kind == "str":
             return cx.scalar("int", f"wp_int_of_str({x.code}, {base}, {cx.line})", check=True)
         if len(arguments) > 1:
@@ -117,6 +119,8 @@ def _float(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value
             return cx.scalar("float", f"wp_float_of_str({x.code}, {cx.line})", check=True)
         if kind == "py":
             return callbacks.special_method(cx, x, "__float__")
+        if kind in ("bytes", "bytearray"):
+            raise cx.refuse("`float` of bytes")
         if kind == "big":
             return called_back(cx, float, [x], scalar_node("float"))
         if kind in ("int", "bool", "float") or kind in NUMPY_SCALARS:

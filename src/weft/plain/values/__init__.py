@@ -109,4 +109,5 @@ def as_int(cx: Frame, value: Value, what: str) -> Value:
 
     if not value.kinds() & {"bool", "big", *WHOLE_SCALARS} and not value.kinds() <= _NEVER_WHOLE:
         raise cx.refuse(f"{what} of type {value.node!r}", "use an int")
-    return cx.settled(cx.cases([value], one, ("int", what)), "int")
+    found = cx.cases([value], one, ("int", what))
+    return cx.literal("int", "0") if value.kinds() <= _NEVER_WHOLE else cx.settled(found, "int")

@@ -182,6 +182,8 @@ def binary(cx: Frame, op: str, a: Value, b: Value, in_place: bool) -> Value | No
     if op == "BitOr" and kinds[0] != "Counter" and "Counter" not in kinds:
         if in_place:
             return update_from(cx, a, b)
+        if kinds[0] == "dict" != kinds[1]:
+            raise cx.refuse(f"a dict | a value of type {b.head()!r}, whose class decides")
         made = new_dict(cx, "merged", kinds[0])
         update_from(cx, made, a)
         with cx.inside("second"):

@@ -101,8 +101,10 @@ def binary(cx: Frame, op: str, a: Value, b: Value, in_place: bool) -> Value | No
         for sequence, times in ((a, b), (b, a)):
             if sequence.head().kind in ("list", "tuple", "vtuple") and times.head().kind in ("int", "bool"):
                 return _repeat(cx, sequence, times, in_place and sequence is a)
-            if sequence.head().kind == "str" and times.head().kind in ("int", "bool"):
-                return cx.scalar("str", f"wp_str_repeat({sequence.code}, {times.code})")
+            if sequence.head().kind in ("str", "bytes") and times.head().kind in ("int", "bool"):
+                return cx.scalar(sequence.head().kind, f"wp_str_repeat({sequence.code}, {times.code})")
+            if sequence.head().kind == "deque" and times.head().kind in ("int", "bool"):
+                raise cx.refuse("a deque times a number")
     return None
 
 
