@@ -162,6 +162,8 @@ def _differs(one: Any, other: Any, strict: bool, where: str) -> tuple[str, str] 
             if why is not None:
                 return why
         return None
+    if isinstance(one, np.generic) and one.dtype.kind in "mM" and np.isnat(one) and np.isnat(other):
+        return None
     return None if one == other else ("value", f"{where}: {_short(one)}, expected {_short(other)}")
 
 

@@ -101,6 +101,8 @@ def _register_reduce(ufunc: np.ufunc) -> None:
         op = _TRUTHS.get(ufunc) or UFUNCS.get(ufunc, "")
         if of.dtype is DType.BOOL and op in ("bitand", "bitor", "minimum", "maximum"):
             if ufunc.identity is None and "initial" not in call.given:  # other than those that stand for it here
+                if chosen_by(call) is not None:
+                    raise Unsupported(emitter.span, f"ValueError: where= of {call.name}() needs initial=")
                 arrays.refuse_empty(array, axes, op, emitter)
             op = "and" if op in ("bitand", "minimum") else "or"
         if op in REDUCTIONS and not (of.dtype is DType.BOOL and op == "bitxor"):

@@ -272,7 +272,12 @@ def _array_equal(call: Bound) -> Value:
         shape.append(own)
     if same is not None:
         same = emitter.snapshot(same, "same")
-        shape[0] = emitter.snapshot(Op("select", (same, shape[0], ZERO), INT), "n")
+        pairs = zip(shape, left.shape, right.shape)
+        unknown = [ix.difference(emitter.resolve(own), emitter.resolve(other)) is None for _, own, other in pairs]
+        shape = [
+            emitter.snapshot(Op("select", (same, extent, ZERO), INT), "n") if doubtful else extent
+            for extent, doubtful in zip(shape, unknown)
+        ]
     dims, at = emitter.domain(tuple(shape))
     parts = left.element(at), right.element(at)
     value: Expr = Reduce("and", dims, _equal(parts[0], parts[1], both_nan, emitter), emitter.span)

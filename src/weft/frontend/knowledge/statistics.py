@@ -222,6 +222,7 @@ def polyint(p: Any, m: Any = 1) -> Any:
 @composed(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> Any:
     a1, a2 = np.asarray(a1), np.asarray(a2)
+    at_least(1, max(a1.ndim, a2.ndim))
     n = max(len(a1), len(a2))
     result = np.zeros(n, dtype=np.result_type(a1, a2))
     result[n - len(a1) :] = a1
@@ -232,6 +233,7 @@ def polyadd(a1: Any, a2: Any) -> Any:
 @composed(np.polysub)
 def polysub(a1: Any, a2: Any) -> Any:
     a1, a2 = np.asarray(a1), np.asarray(a2)
+    at_least(1, max(a1.ndim, a2.ndim))
     n = max(len(a1), len(a2))
     result = np.zeros(n, dtype=np.result_type(a1, a2))
     result[n - len(a1) :] = a1

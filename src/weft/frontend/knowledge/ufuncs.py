@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -107,7 +108,12 @@ def _floats(parts: tuple[Expr, ...], span: Span) -> tuple[tuple[Expr, ...], Scal
         of = promote(of, part.type)
     if of.dtype.is_complex:
         raise Unsupported(span, "TypeError: this function has no form for complex numbers")
-    of = arith.computed_in(of, span)
+    if any(part.type.weak for part in parts):
+        of = arith.computed_in(of, span)
+    else:  # the first loop that takes each operand as it is: float32 of int16 and uint16, which are promoted to int32
+        halves = (DType.BOOL, DType.I8, DType.U8)
+        wide = [arith.floating(part.type) for part in parts if part.type.dtype not in halves]
+        of = functools.reduce(promote, wide) if wide else arith.computed_in(parts[0].type, span)
     return tuple(arith.cast(part, of) for part in parts), of
 
 
