@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from weft.records import dataclass
 
 _PLACE = re.compile(r"(?P<variable>[^\W\d]\w*)?(?:@(?P<line>\d+))?")
+#: Where a function with target="auto" may run.
+PLACES = ("cpu", "device")
 # What passes add to the name of a loop's variable: numbers that make it unique, and `block` for blocks of iterations.
 _ADDED = r"(?:_\d+)*"
 _BLOCKS = rf"(?:_block{_ADDED})*"
@@ -119,6 +121,32 @@ class Tile(Directive):
 
 
 @dataclass(frozen=True)
+class Group(Directive):
+    """The points of a nest that a work-group of an accelerator takes, along these loops."""
+
+    name: ClassVar[str] = "group"
+    loops: tuple[Place, ...]
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        counts = isinstance(self.sizes, tuple) and all(_is_count(size, 1) for size in self.sizes)
+        if not counts or len(self.sizes) != len(self.loops):
+            raise ValueError(f"sizes={self.sizes!r}: a positive integer for each of {len(self.loops)} loops is needed")
+
+
+@dataclass(frozen=True)
+class On(Directive):
+    """Where calls run of a function whose target is "auto": on the "cpu" or on the "device"."""
+
+    name: ClassVar[str] = "on"
+    device: str
+
+    def __post_init__(self) -> None:
+        if self.device not in PLACES:
+            raise ValueError(f"on({self.device!r}): a function runs on the {' or the '.join(PLACES)}")
+
+
+@dataclass(frozen=True)
 class Interchange(Directive):
     """Two loops of a nest change places."""
 
@@ -215,7 +243,10 @@ class SkipPass(Directive):
 
 KINDS: dict[str, type[Directive]] = {
     kind.name: kind
-    for kind in (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse, NoFuse, NoLibrary, Expand, SkipPass)
+    for kind in (
+        *(Tile, Group, On, Interchange, Unroll, Parallel, Sequential, Vectorise),
+        *(Fuse, NoFuse, NoLibrary, Expand, SkipPass),
+    )
 }
 #: Directives that the pass `directed` carries out on loops, in the order in which they were given.
 ON_LOOPS = (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse)
@@ -312,6 +343,16 @@ class Directives:
             if shape is not None and Place(shape.variable(dimension)).is_variable(variable, blocks=True):
                 return dimension
         return None
+
+    def group(self, variable: str, line: int) -> int:
+        """How many points of a loop a work-group takes; 0 if nobody asks."""
+        for item in self.items:
+            if isinstance(item, Group):
+                for place, size in zip(item.loops, item.sizes):
+                    if place.is_variable(variable) and place.has_line(line):
+                        return size
+        told = self.dimension(variable, line)
+        return told.block if told is not None else 0
 
     def by_one(self, variable: str, line: int) -> Dimension | None:
         """A dimension that one work-item runs by itself: few elements, or sums that stay in its registers."""

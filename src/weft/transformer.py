@@ -14,9 +14,11 @@ from typing import Any
 from weft.directives import (
     Directive,
     Fuse,
+    Group,
     Interchange,
     NoFuse,
     NoLibrary,
+    On,
     Parallel,
     Place,
     Sequential,
@@ -34,6 +36,9 @@ Where = Place | str | int
 
 def transform(function: Callable[..., Any]) -> Transformer:
     """Transformations of a function; a plain one is compiled by `weft.jit`, and is the `function` of the result."""
+    there: Any = function
+    if hasattr(there, "directed_by"):
+        return Transformer(there.local, there)
     if getattr(function, "__weft_distributed__", False):
         target = function.options.target  # type: ignore[attr-defined]
         raise WeftError(f"{function.__name__} has target={target!r}: only functions of one machine can be transformed")
@@ -48,11 +53,13 @@ class Transformer:
     A place is a loop variable ("i"), a line of the file (12) or both ("i@12").
     """
 
-    def __init__(self, function: Jitted) -> None:
+    def __init__(self, function: Jitted, there: Any = None) -> None:
         self.function = function
+        #: The function on a device, of which `function` is the part for the CPU.
+        self.there = there
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*args, **kwargs)
+        return (self.there or self.function)(*args, **kwargs)
 
     # --- loops -------------------------------------------------------------------------------------------------------
 
@@ -61,6 +68,16 @@ class Transformer:
         places = _places(loops, 1)
         given = (sizes,) * len(places) if isinstance(sizes, int) else tuple(sizes)
         return self._add(Tile(places, given))
+
+    def group(self, *loops: Where, sizes: tuple[int, ...] | int) -> Transformer:
+        """Let a work-group of an accelerator take so many points of a nest (a processor has no groups)."""
+        places = _places(loops, 1)
+        given = (sizes,) * len(places) if isinstance(sizes, int) else tuple(sizes)
+        return self._add(Group(places, given))
+
+    def on(self, device: str) -> Transformer:
+        """Run a function whose target is "auto" on the "cpu" or on the "device", without timing both."""
+        return self._set((*(each for each in self.directives if not isinstance(each, On)), On(device)))
 
     def interchange(self, first: Where, second: Where) -> Transformer:
         """Let two loops of a nest change places."""
@@ -143,7 +160,10 @@ class Transformer:
         return self._set((*self.directives, directive))
 
     def _set(self, directives: tuple[Directive, ...]) -> Transformer:
-        self.function.direct(directives)
+        if self.there is not None:
+            self.there.directed_by(directives)
+        else:
+            self.function.direct(directives)
         return self
 
     def __repr__(self) -> str:

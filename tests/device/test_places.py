@@ -64,3 +64,44 @@ def test_auto_computes_where_the_arrays_are(accelerated):
     for _ in range(2):
         result = compiled(*there)
         assert isinstance(result, pyopencl.Array) and np.array_equal(result.get(), elementwise(a, b))
+
+
+def test_tune_tries_groups_of_other_shapes_and_keeps_the_place(monkeypatch, tmp_path):
+    """In the form for accelerators; the place of a function with target="auto" is a line of the file."""
+    import importlib.util
+
+    from weft.directives import Group, On
+    from weft.tuning.measure import Calls
+
+    monkeypatch.setattr(opencl.OpenCL, "is_processor", property(lambda self: False))
+    file = tmp_path / "kept_place.py"
+    file.write_text(
+        "import weft\n\n@weft.jit(target='auto')\ndef scaled(a, b):\n    b[:, :] = a * 2.0 + 1.0\n", encoding="utf-8"
+    )
+
+    def module():
+        spec = importlib.util.spec_from_file_location("kept_place", file)
+        found = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+        return found.scaled
+
+    def clock(self, function, end, best=None):
+        steps = function.local.transforms() if hasattr(function, "local") else None
+        wanted = steps is not None and any(isinstance(s, Group) and s.sizes == (8, 32) for s in steps)
+        return 1.0 if steps is None else 0.1 if wanted else 0.5
+
+    monkeypatch.setattr(Calls, "seconds", clock)
+    scaled = module()
+    arguments = np.random.rand(60, 70), np.zeros((60, 70))
+    monkeypatch.setattr("weft.tuning.neighbours", lambda plan, view: ())  # the search on the CPU is another test's
+    monkeypatch.setattr("weft.tuning.moves._GROUPS", ((4, 64), (8, 32)))
+    found = weft.tune(scaled, *arguments, seconds=120)
+    assert found.there.seconds == 0.1 and [type(each) for each in found.directives] == [Group, On]
+    assert found.directives[-1] == On("device")
+    again = module()
+    again(*arguments)
+    assert np.array_equal(arguments[1], arguments[0] * 2.0 + 1.0)
+    assert again.versions()[0].last.groups == {"k_kernel0": (32, 8)}
+    weft.transform(again).on("cpu")
+    again(*arguments)
+    assert not again.versions()

@@ -158,7 +158,7 @@ def _on(function, target="opencl"):
 def test_blocks_are_groups_of_an_accelerator(accelerator):
     compiled = _on(blocked)
     assert [kernel.group for kernel in compiled.versions()[0].plan.kernels] == [(32, 4)]
-    assert "groups of 32 x 4, as a comment asks" in str(compiled.explain())
+    assert "groups of 32 x 4, as asked" in str(compiled.explain())
     assert compiled.versions()[0].last.groups == {"k_kernel0": (32, 4)}
     assert _on(blocked_by_name).versions()[0].last.groups == {"k_kernel0": (128,)}
     assert set(_on(halo).versions()[0].last.groups.values()) == {(8, 8)}

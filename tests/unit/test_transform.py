@@ -20,9 +20,11 @@ from weft.directives import (
     Directives,
     Expand,
     Fuse,
+    Group,
     Interchange,
     NoFuse,
     NoLibrary,
+    On,
     Parallel,
     Place,
     Sequential,
@@ -348,6 +350,8 @@ def test_another_version_may_lack_the_loop() -> None:
 
 ALL: list[Directive] = [
     Tile((Place("i"), Place("j", 4)), (32, 64)),
+    Group((Place("i"), Place("j", 4)), (4, 64)),
+    On("device"),
     Interchange((Place("i"), Place(line=3))),
     Unroll(Place("k", 7), 4),
     Parallel(Place("i")),

@@ -25,6 +25,7 @@ from weft.device.prepared import Prepared, number_types
 from weft.device.report import told
 from weft.device.split import planned
 from weft.device.targets import DeviceTarget, accelerator
+from weft.directives import Directive, On
 from weft.frontend import specs
 from weft.options import Options
 from weft.passes import Remark
@@ -302,6 +303,13 @@ class DeviceFunction(Distributed):
         made.seconds, made.numbers, made.resident = perf_counter() - start, call.numbers, stays
         return True, result
 
+    def directed_by(self, directives: tuple[Directive, ...]) -> None:
+        """Compile with these transformations from now on, here and on the CPU."""
+        self.local.direct(directives)
+        with self._lock:
+            self._versions.clear()
+            self._known.clear()
+
     def alone(self) -> DeviceFunction | None:
         """The function on the device and nowhere else, for who measures it; None if there is no device."""
         return DeviceFunction(self.py_func, replace(self.options, target=self.target.name, fallback="error"))
@@ -386,6 +394,9 @@ class AutoFunction(DeviceFunction):
             return self.local(*args, **kwargs)
         if any(map(_is_there, (*args, *kwargs.values()))):
             return super().__call__(*args, **kwargs)
+        asked = next((each.device for each in self.local.transforms() if isinstance(each, On)), "")
+        if asked:
+            return super().__call__(*args, **kwargs) if asked == "device" else self.local(*args, **kwargs)
         key = _kinds(args, kwargs)
         times = self._times.setdefault(key, {"cpu": [], "device": []})
         if key not in self._chosen and not any(times.values()):

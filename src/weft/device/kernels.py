@@ -546,9 +546,8 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
 
 
 def group_of(grid: Sequence[Dim], directives: Directives, line: int) -> tuple[int, ...]:
-    """The shape of a group that a comment asks for, innermost dimension first; () if it asks for none."""
-    told = [directives.dimension(dim.var, line) for dim in reversed(grid)]
-    sizes = [dimension.block if dimension is not None else 0 for dimension in told]
+    """The shape of a group that somebody asks for, innermost dimension first; () if nobody does."""
+    sizes = [directives.group(dim.var, line) for dim in reversed(grid)]
     if not any(sizes):
         return ()
     most = TILE[0] * TILE[1]

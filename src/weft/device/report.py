@@ -29,7 +29,7 @@ def _kernel(kernel: Kernel) -> str:
     loops = ", ".join(f"{dim.var} in {show_expr(dim.lo)}..{show_expr(dim.hi)}" for dim in kernel.grid)
     where = f"line {kernel.span.line}: " if kernel.span.line > 0 else ""
     group = "as sizes ask" if is_fitted(kernel) else f"of {' x '.join(map(str, group_shape(kernel)))}"
-    group += ", as a comment asks" if kernel.group else ""
+    group += ", as asked" if kernel.group else ""
     local = f", {kernel.local_bytes} bytes of local memory" if kernel.local_bytes else ""
     what = f"{_WORDS[kernel.mapping]} {loops}" if loops else "one work-group" if kernel.lanes > 1 else "one work-item"
     return f"{where}{kernel.name}, {what} (groups {group}{local})"

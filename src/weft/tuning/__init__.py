@@ -7,24 +7,27 @@ From the loops that weft chose, one transformation at a time is tried: tiles, or
 vectors, joined or separate loops, library or loops, passes left out.  What helps stays, and the search goes on from
 there.  A candidate whose results are not those of the untuned function is never taken.
 
-Of a function with a device as its target the loops of the CPU are tuned; then it is timed on the device.  With
-target="auto" the faster of the two runs calls of this kind.
+Of a function with a device as its target the loops of the CPU are tuned; then it is timed on the device, with the loops
+that weft chose and with the best ones, and on an accelerator with other shapes of work-groups.  With target="auto" the
+faster of the two places is kept with the rest.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from weft.directives import Directive
+from weft.directives import Directive, On
 from weft.errors import CompileError, TransformError, Unsupported, WeftError
 from weft.ir.verify import VerifyError
 from weft.jitted import Jitted
 from weft.options import Options, make_options
 from weft.records import dataclass
+from weft.tuning import moves
 from weft.tuning.bar import Bar
 from weft.tuning.measure import Calls, agree
 from weft.tuning.moves import neighbours
@@ -45,7 +48,10 @@ class Trial:
     device: str = ""
 
     def __str__(self) -> str:
-        asked = f"on {self.device}" if self.device else ", ".join(map(str, self.directives)) or "as weft chose"
+        asked = ", ".join(map(str, self.directives))
+        if self.device:
+            asked = f"on {self.device}, {asked}" if asked else f"on {self.device}"
+        asked = asked or "as weft chose"
         return f"{asked}: {self.why_not or f'{1e3 * (self.seconds or 0.0):.4g} ms'}"
 
 
@@ -104,9 +110,15 @@ def tune(
     search = _Search(jitted, args, perf_counter() + seconds)
     with Bar(jitted.py_func.__qualname__, seconds, progress) as bar:
         found = search.run(bar)
-    jitted.direct(found.directives)
-    if jitted is not function and not found.interrupted:
-        found.there = _on_device(function, search, found.after)
+        there = _There(function, search, bar) if jitted is not function and not found.interrupted else None
+        if there is not None:
+            found.there = there.best(found.directives)
+            found.trials += there.trials
+    if there is not None and found.there is not None:
+        found.directives = there.settled(found)
+        there.function.directed_by(found.directives)
+    else:
+        jitted.direct(found.directives)
     if save:
         found.file = _kept(found, args)
     return found
@@ -127,24 +139,69 @@ def _jitted(function: Any) -> Jitted:
     return Jitted(function, make_options())
 
 
-def _on_device(function: Any, search: _Search, here: float) -> Trial | None:
-    """The function on its device, compared with the best on the CPU; None if it has none."""
-    alone = function.alone() if hasattr(function, "alone") else None
-    if alone is None:
-        return None
-    name = alone.options.target
-    try:
-        result = search.calls.result(alone)
-    except (Unsupported, CompileError) as problem:
-        trial = Trial((), None, problem.reason, name)
-    else:
-        if agree(result, search.expected, exact=False):
-            trial = Trial((), search.calls.seconds(alone, perf_counter() + 1.0), "", name)
+class _There:
+    """The search on the device of a function."""
+
+    def __init__(self, function: Any, search: _Search, bar: Bar) -> None:
+        self.function, self.search, self.bar = function, search, bar
+        self.trials: list[Trial] = []
+        # As long again as the search on the CPU was to take, at most.
+        self.end = perf_counter() + search.seconds
+
+    def best(self, plan: Plan) -> Trial | None:
+        """The fastest way to run on the device: as weft chose, as on the CPU, or in groups of another shape."""
+        found = self._tried(())
+        if found is None:
+            return None
+        for other in self._plans(plan):
+            if perf_counter() >= self.end:
+                break
+            trial = self._tried(other)
+            if trial is not None and trial.seconds is not None and trial.seconds < _GAIN * (found.seconds or math.inf):
+                found = trial
+                self.bar.better(trial.seconds)
+        return found
+
+    def _plans(self, plan: Plan) -> Iterator[Plan]:
+        if plan:
+            yield plan
+        alone = self.function.alone()
+        self.search.calls.result(alone)
+        for version in alone.versions():
+            for kernel in version.plan.kernels:
+                yield from (((step,)) for step in moves.groups(kernel))
+
+    def _tried(self, plan: Plan) -> Trial | None:
+        alone = self.function.alone() if hasattr(self.function, "alone") else None
+        if alone is None:
+            return None
+        name, calls = alone.options.target, self.search.calls
+        try:
+            alone.directed_by(plan)
+            result = calls.result(alone)
+        except (TransformError, Unsupported, CompileError, VerifyError) as problem:
+            trial = Trial(plan, None, getattr(problem, "reason", str(problem)), name)
         else:
-            trial = Trial((), None, "its results differ", name)
-    faster = trial.seconds is not None and trial.seconds < here
-    function.settle(search.calls.args, "device" if faster else "cpu")
-    return trial
+            if agree(result, self.search.expected, exact=False):
+                trial = Trial(plan, calls.seconds(alone, min(self.end, perf_counter() + 1.0)), "", name)
+            else:
+                trial = Trial(plan, None, "its results differ", name)
+        self.trials.append(trial)
+        self.bar.tried(len(self.trials) + len(self.search.trials))
+        return trial
+
+    def settled(self, found: Tuned) -> Plan:
+        """What is asked of the function from now on: with target="auto" the faster place runs calls."""
+        there = found.there
+        faster = there is not None and there.seconds is not None and there.seconds < found.after
+        self.function.settle(self.search.calls.args, "device" if faster else "cpu")
+        if self.function.options.target == "auto":
+            return (*(there.directives if faster and there is not None else found.directives), _place(faster))
+        return there.directives if there is not None and there.seconds is not None else found.directives
+
+
+def _place(faster: bool) -> On:
+    return On("device" if faster else "cpu")
 
 
 class _Search:
@@ -152,6 +209,7 @@ class _Search:
 
     def __init__(self, function: Jitted, args: tuple[Any, ...], end: float) -> None:
         self.function, self.end = function, end
+        self.seconds = end - perf_counter()
         self.calls = Calls(args)
         # Candidates are not kept on disk, and what cannot be native is an error.
         self.options: Options = replace(function.options, cache=False, fallback="error")

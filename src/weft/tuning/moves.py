@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
+from typing import Any
 
 from weft.directives import (
     Directive,
     Fuse,
+    Group,
     Interchange,
     NoFuse,
     NoLibrary,
@@ -29,6 +31,8 @@ from weft.report.outline import LoopView, ProgramView
 #: Iterations of a block, along each loop of a tile; the likely ones first.
 _SIZES = (64, 32, 128, 16, 256)
 _FACTORS = (4, 2, 8)
+#: Rows and columns of a work-group.
+_GROUPS = ((1, 256), (1, 128), (1, 64), (4, 64), (8, 32), (16, 16), (8, 8), (2, 32))
 #: What passes call loops over blocks: they are somebody's tiles already.
 _BLOCK = "_block"
 
@@ -54,6 +58,21 @@ def neighbours(plan: Plan, view: ProgramView) -> Iterator[Plan]:
         if found not in seen:
             seen.add(found)
             yield found
+
+
+def groups(kernel: Any) -> Iterator[Directive]:
+    """Shapes of the work-groups of a kernel, innermost dimension last; none where its text decides about them."""
+    from weft.device.dialect import is_fitted
+
+    line = kernel.span.line
+    if not is_fitted(kernel) or line <= 0:
+        return
+    places = tuple(Place(dim.var, line) for dim in kernel.grid)[-2:]
+    for shape in _GROUPS:
+        if len(places) == 2:
+            yield Group(places, shape)
+        elif shape[0] == 1:
+            yield Group(places, shape[1:])
 
 
 def _with(plan: Plan, step: Directive) -> Plan:
