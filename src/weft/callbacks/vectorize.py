@@ -183,6 +183,10 @@ class Vectorized:
         self._quick: dict[tuple[Any, ...], Any] = {}  # by dtypes, or classes of what has none
         self._results: dict[tuple[DType, ...], tuple[DType, ...]] = {}
         self._lock = Lock()
+        self._known: dict[
+            tuple[int, ...], tuple[Any, ...]
+        ] = {}  # by the addresses of dtypes and classes, which it keeps
+        self._direct = _direct(self.nin, self._known, self._unknown)
 
     @property
     def types(self) -> list[str]:
@@ -251,7 +255,17 @@ class Vectorized:
             key.append(of)
         return self.loop(*key)
 
+    def _unknown(self, *args: Any) -> Any:
+        """The ufunc for arguments of such dtypes, known from now on."""
+        kinds = tuple(value.dtype if type(value) is np.ndarray else type(value) for value in args)
+        found = self._for(args)
+        if all(map(_tells, kinds, args)):
+            self._known[tuple(map(id, kinds))] = (found, kinds)
+        return found
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == self.nin:
+            return self._direct(*args)
         if len(args) < self.nin:
             raise TypeError(f"{self.py_func.__name__}() takes {self.nin} arguments, {len(args)} were given")
         asked = kwargs.get("signature", kwargs.get("sig"))
@@ -290,6 +304,28 @@ class Vectorized:
 
     def __repr__(self) -> str:
         return f"<weft.vectorize {self.py_func.__qualname__}, {len(self._loops)} loops>"
+
+
+def _direct(count: int, known: dict[tuple[int, ...], tuple[Any, ...]], unknown: Callable[..., Any]) -> Any:
+    """What a call by place does: one look for the ufunc of these types, and its call."""
+    names = [f"x{at}" for at in range(count)]
+    given = ", ".join(names)
+    kinds = "".join(f"id({name}.dtype if type({name}) is ndarray else type({name})), " for name in names)
+    text = f"""
+def direct({given}):
+    found = known(({kinds}))
+    return (unknown({given}) if found is None else found[0])({given})
+"""
+    space: dict[str, Any] = {"known": known.get, "unknown": unknown, "ndarray": np.ndarray}
+    exec(compile(text, __file__, "exec"), space)
+    return space["direct"]
+
+
+def _tells(kind: Any, value: Any) -> bool:
+    """Whether the dtype of an array, or the class of anything else, says all of the type."""
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    return isinstance(kind, np.dtype) or kind in (bool, float, complex) or issubclass(kind, (np.number, np.bool_))
 
 
 def _own_type(loop: Any) -> str | None:
