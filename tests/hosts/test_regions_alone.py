@@ -86,6 +86,22 @@ def annotated(n: int) -> float:
     return s
 
 
+def early(x: weft.f64[N]) -> float:
+    if x.shape[0] == 0:
+        note("empty")
+        return -1.0
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+        if s > 100:
+            note("large")
+            break
+    t = 0.0
+    for i in range(x.shape[0]):
+        t += x[i] * s
+    return t
+
+
 def total(*parts: float) -> float:
     s = 0.0
     for part in parts:
@@ -157,6 +173,9 @@ print(x)
 run(True, k.stepped, x, 3)
 run(True, k.words, "a b a c b")
 run(True, k.annotated, 5)
+run(True, k.early, x)
+run(True, k.early, x * 50)
+run(False, k.early, x[:0])
 run(True, k.total, 1.0, 2.0)
 run(True, k.total)
 run(True, k.total, *[0.5] * 40)
@@ -213,7 +232,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("parts")
     path = place / "kernels_parts.py"
     path.write_text(MODULE)
-    assert main(["build", str(path), "-o", str(place / "built")]) == 0
+    assert main(["build", str(path), "-o", str(place / "built"), "--march", "native"]) == 0
     return place
 
 
@@ -231,7 +250,7 @@ def test_errors_in_regions_have_lines_of_the_source(folder: Path) -> None:
 
 
 def test_what_python_runs_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["build", str(folder / "kernels_parts.py"), "-o", str(folder / "again")]) == 0
+    assert main(["build", str(folder / "kernels_parts.py"), "-o", str(folder / "again"), "--march", "native"]) == 0
     told = capsys.readouterr()
     assert "halves: Python runs some of it, compiled code the rest (line " in told.err
     assert "bare: stays Python" in told.err  # `eval` sees the variables of its function
@@ -303,10 +322,10 @@ def test_recorded_types_stand_in_for_hints_that_say_nothing_of_items(tmp_path: P
     path = tmp_path / "kernels_recorded.py"
     path.write_text(RECORDED)
     assert main(["profile", str(path)]) == 0
-    assert main(["build", str(path), "-o", str(tmp_path / "built")]) == 0
+    assert main(["build", str(path), "-o", str(tmp_path / "built"), "--march", "native"]) == 0
     told = run_alone(CALLS_RECORDED, tmp_path, tmp_path / "built").splitlines()
     assert told == ["3.0 6.0 {'a': 6, 'b': 3} 1.0 2", "6.0 12.0", "[1, 1, 1, 2, 1, 1]"]
     path.write_text(RECORDED.replace("    return s\n\n\ndef summed", "    return s + 1\n\n\ndef summed"))
-    assert main(["build", str(path), "-o", str(tmp_path / "built")]) == 0
+    assert main(["build", str(path), "-o", str(tmp_path / "built"), "--march", "native"]) == 0
     changed = "import kernels_recorded as k\nprint(hasattr(k.listed, 'native_calls'), k.listed([1.0]))\n"
     assert run_alone(changed, tmp_path, tmp_path / "built") == "False 2.0\n"

@@ -120,8 +120,13 @@ class _Search:
             if not found:
                 return
             told = reason or found
-        if not timed or not self._add_parted(place, plain, None if of_class else receiver, self._trouble):
-            self.left[place] = told
+        try:
+            if timed and self._add_parted(place, plain, None if of_class else receiver, self._trouble):
+                return
+        except Exception as trouble:
+            if net.is_meant(trouble, Options()):
+                raise
+        self.left[place] = told
 
     def _goes_first(self, plain: types.FunctionType, samples: list[list[Any]]) -> bool:
         try:

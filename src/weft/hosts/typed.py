@@ -24,6 +24,7 @@ _PYTHON: Final[Mapping[ScalarType, type]] = {INT: int, FLOAT: float, COMPLEX: co
 _NAMED: Final[Mapping[str, Any]] = {
     **{kind.__name__: kind for kind in (int, float, bool, complex, str, bytes, bytearray)}, "none": type(None),
 }  # fmt: skip
+_NUMBERS: Final = frozenset(_PYTHON.values())
 _GENERIC: Final[Mapping[str, Any]] = {
     **{kind.__name__: kind for kind in (list, set, frozenset, dict, collections.deque, collections.OrderedDict)},
     "Counter": collections.Counter,
@@ -69,9 +70,10 @@ def _of_tree(program: Program, tree: Out, given: Sequence[Any]) -> Any:
 def of_node(node: Node) -> Any:
     """The hint of an inferred type; NoHint if there is none."""
     found = [_of_head(head.root()) for head in node]
-    if not found:
+    of_numpy = [hint for hint in found if isinstance(hint, (ArrayHint, DTypeHint))]
+    if not found or len(of_numpy) > 1 or (of_numpy and not _NUMBERS.issuperset(set(found) - set(of_numpy))):
         raise NoHint
-    return functools.reduce(operator.or_, found) if len(found) > 1 else found[0]
+    return of_numpy[0] if of_numpy else functools.reduce(operator.or_, found)
 
 
 def _element(name: str) -> DType:
@@ -96,7 +98,7 @@ def _of_head(head: Head) -> Any:
             return head.key[2]
         return tuple[tuple(map(of_node, head.parts))]  # type: ignore[misc]
     if kind == "vtuple":
-        return tuple[of_node(head.part()), ...]
+        return tuple[of_node(head.part()), ...]  # type: ignore[misc]
     if kind in _GENERIC:
         made = _GENERIC[kind]
         count = 2 if kind in ("dict", "OrderedDict") else 1
