@@ -177,8 +177,9 @@ class _Search:
 
     def region(self, place: str, function: types.FunctionType) -> tuple[Any, ...] | None:
         """Build a region; the hints of what it gives back, None if it stays Python."""
-        for found in (self.arrays, self.plain, self.parted):
-            found[:] = [each for each in found if not _is_part(each, place)]
+        self.arrays = [each for each in self.arrays if not _is_part(each.qualified, place)]
+        self.plain = [each for each in self.plain if not _is_part(each.place, place)]
+        self.parted = [each for each in self.parted if not _is_part(each.place, place)]
         self.left.pop(place, None)
 
         def over_arrays() -> Function:
@@ -198,10 +199,9 @@ class _Search:
         return () if any(each.place == place for each in self.parted) else None
 
 
-def _is_part(made: Any, place: str) -> bool:
+def _is_part(built: str, place: str) -> bool:
     """Whether something was built for a region, or for a part of it."""
-    own: str = getattr(made, "qualified", "") or made.place
-    return own == place or own.startswith(f"{place}.")
+    return built == place or built.startswith(f"{place}.")
 
 
 def _of_plain(made: PlainFunction) -> tuple[Any, ...]:

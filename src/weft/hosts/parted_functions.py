@@ -62,9 +62,9 @@ def hints_of(plain: types.FunctionType, receiver: type | None) -> Hints:
         elif array is not None:
             found[name] = ArrayHint(array.dtype, (None,) * array.rank)
         elif name in hints and parameter.kind is parameter.VAR_POSITIONAL:
-            found[name] = tuple[hints[name], ...]
+            found[name] = types.GenericAlias(tuple, (hints[name], ...))
         elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
-            found[name] = dict[str, hints[name]]
+            found[name] = types.GenericAlias(dict, (str, hints[name]))
         elif name in hints:
             found[name] = hints[name]
     return found
@@ -231,7 +231,7 @@ class _Walk:
         tree = ast.FunctionDef(name="assigned", args=arguments, body=body, decorator_list=[], returns=None)
         if hasattr(tree, "type_params"):
             tree.type_params = []
-        function = self._made(ast.fix_missing_locations(ast.copy_location(tree, first)))  # type: ignore[arg-type]
+        function = self._made(ast.fix_missing_locations(ast.copy_location(tree, first)))
         samples = Samples({})
         if any(known[name] is None for name in reads):
             raise NoSample("a variable of unknown type")

@@ -56,7 +56,9 @@ def samples(
         if parameter.kind in _VARIADIC:
             if name not in hints:
                 raise NoSample(f"its parameter {parameter} has no hint")
-            gathered = tuple[hints[name], ...] if parameter.kind is parameter.VAR_POSITIONAL else dict[str, hints[name]]
+            is_rest = parameter.kind is parameter.VAR_POSITIONAL
+            kind, parts = (tuple, (hints[name], ...)) if is_rest else (dict, (str, hints[name]))
+            gathered = types.GenericAlias(kind, parts)
             found.append(made.of(gathered))
         elif at == 0 and receiver is not None:
             found.append([receiver] if of_class else made.of(receiver))
