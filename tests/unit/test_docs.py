@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import builtins
 import importlib
 import importlib.util
@@ -71,7 +72,7 @@ def test_prose_keeps_to_120_columns(page: str) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
 def test_python_blocks_run(page: str, subprocess_environment: dict[str, str]) -> None:
     """The blocks of one page run in order, in one namespace, without a fallback that they do not speak of."""
-    if page == "docs/device.md":
+    if page in ("docs/device.md", "docs/howto/gpu.md"):
         opencl_device()
     if not any("weft.compat.install()" in code for _, code in blocks(page, "python")):
         run_blocks(page)
@@ -81,6 +82,29 @@ def test_python_blocks_run(page: str, subprocess_environment: dict[str, str]) ->
     command = [sys.executable, __file__, page]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+#: Programs that need a cluster or a place among the sources, and where they are run.
+_ELSEWHERE = {
+    "docs/cluster.md": "tests/cluster/test_guide.py",
+    "docs/howto/cluster.md": "tests/cluster/test_guide.py",
+    "docs/recipes.md": "tests/plain/test_recipe.py",
+}
+#: What weft writes, shown as text.
+_SHOWN = {"docs/extend.md", "docs/internals.md"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_python_is_shown_that_no_test_runs(page: str) -> None:
+    if blocks(page, "py"):
+        assert Path(page).name in (ROOT / _ELSEWHERE[page]).read_text(encoding="utf-8")
+    for line, code in blocks(page, ""):
+        try:
+            tree = ast.parse(code)
+        except SyntaxError:
+            continue  # commands, cells of notebooks, drawings
+        made = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.Import, ast.ImportFrom))]
+        assert not made or page in _SHOWN, f"{page}:{line} is Python, and no test runs it: write ```python"
 
 
 def run_blocks(page: str) -> None:
@@ -195,7 +219,10 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("material", reason="mkdocs-material is not installed")
     pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    # There may be no network, and nothing may ask for one: whatever does meets a port where nobody listens.
+    nowhere = {f"{kind}_proxy": "http://127.0.0.1:9" for kind in ("http", "https", "all")}
+    environment = {**os.environ, **nowhere, **{name.upper(): place for name, place in nowhere.items()}}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     listed = text_of("mkdocs.yml").split("nav:")[1]
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
