@@ -79,7 +79,8 @@ class _StandIns:
         if cls in (list, dict, set):
             return cls()
         own = type(getattr(value, "__dict__", None)) is dict and cls.__flags__ & _HEAP_TYPE
-        if not own or type(cls) is not type or cls.__new__ is not object.__new__ or hasattr(cls, "__del__"):
+        made_by: Any = cls.__new__
+        if not own or type(cls) is not type or made_by is not object.__new__ or hasattr(cls, "__del__"):
             return value  # none can be made without the program's code
         return value if home_of(cls).startswith("scipy.") else object.__new__(cls)
 

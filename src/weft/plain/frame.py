@@ -398,9 +398,8 @@ class Frame:
 
 
 #: By these a class may take part in what is defined for numbers and containers.
-_CONVERSIONS: Final = tuple(
-    f"__{name}__" for name in "index int float complex floor ceil trunc iter getitem len reversed bytes keys".split()
-)
+_NAMES: Final = ("index", "int", "float", "complex", "floor", "ceil", "trunc", "iter", "getitem", "len", "reversed")
+_CONVERSIONS: Final = tuple(f"__{name}__" for name in (*_NAMES, "bytes", "keys"))
 
 
 def _converts(cls: type) -> bool:
