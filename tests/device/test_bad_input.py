@@ -204,3 +204,9 @@ def test_a_mistake_between_launches_is_no_error_of_the_caller(monkeypatch):
         compiled(*ours, 4)
     jacobi(*theirs, 4)
     assert all(np.allclose(one, other) for one, other in zip(ours, theirs))
+
+
+def test_a_function_without_source():
+    space: dict = {}
+    exec(compile("def without_source(a, b):\n    return a * 2 + b\n", "<nowhere>", "exec"), space)
+    _on_the_cpu(space["without_source"], _pair(), "the source of without_source cannot be found")

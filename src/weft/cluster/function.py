@@ -216,7 +216,10 @@ class Distributed:
         from weft.frontend.making import function_from
         from weft.frontend.source import Source
 
-        source = self.local._load()
+        try:
+            source = self.local._load()
+        except Unsupported:
+            return  # there is no text of it to split
         if problem.whole or problem.span.file != source.file or self.options.fallback == "error":
             return
         found = regions.split(source, problem.span.line, always=True)
