@@ -224,7 +224,7 @@ class Manager:
     def affordable(self, seconds: float) -> bool:
         """Whether the program may lose so much more of its time."""
         spent = self._spent + self._ours + self._turns * _TURN
-        saved = sum(spot.saved for spot in self.spots)
+        saved = sum(spot.saved for spot in self.spots) + self.loops.saved
         return spent + seconds < _AHEAD + _SHARE * time.process_time() + _SHARE_SAVED * saved
 
     def can_ask(self) -> bool:

@@ -41,6 +41,11 @@ class UnderWay:
         self._candidates: list[Candidate] = []  # that it has found
         self._noted: dict[tuple[int, int], HotLoop] = {}
 
+    @property
+    def saved(self) -> float:
+        """Seconds that native loops have saved the program."""
+        return sum(loop.saved for loop in self.found.values())
+
     def look(self, thread: int, top: types.FrameType, interval: float) -> None:
         """One sample of a thread, so many seconds after the last one."""
         if thread != self.main or not loops.supported():
