@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 
 
 class Length:
@@ -215,6 +215,13 @@ def merged(a, b):
     return type(found).__name__, list(found.items())
 
 
+def in_order(a, b):
+    try:
+        return a < b, a >= b
+    except TypeError:
+        return "TypeError"
+
+
 #: Programs of which a part is left to Python: each call deoptimises there, or nothing is compiled.
 LEFT = [
     (repeated_by_an_object, ([1, 2],)),
@@ -222,6 +229,10 @@ LEFT = [
     (of_bytes, (b"12",)),
     (of_bytes, (b"x",)),
     (a_sum_of_texts, ("ab",)),
+    (in_order, (Counter("ab"), Counter("abb"))),
+    (in_order, (deque([1, 2]), deque([1, 3]))),
+    (in_order, (bytearray(b"a"), b"b")),
+    (in_order, (Colour.RED, Colour.GREEN)),
     (merged, ({1: 2}, OrderedDict([(3, 4)]))),
     (merged, ({1: 2}, defaultdict(int, {3: 4}))),
 ]

@@ -398,8 +398,10 @@ class Frame:
 
 
 #: By these a class may take part in what is defined for numbers and containers.
-_NAMES: Final = ("index", "int", "float", "complex", "floor", "ceil", "trunc", "iter", "getitem", "len", "reversed")
-_CONVERSIONS: Final = tuple(f"__{name}__" for name in (*_NAMES, "bytes", "keys"))
+_CONVERSIONS: Final = (
+    *("__index__", "__int__", "__float__", "__complex__", "__floor__", "__ceil__", "__trunc__", "__bytes__"),
+    *("__iter__", "__getitem__", "__len__", "__reversed__", "keys"),
+)
 
 
 def _converts(cls: type) -> bool:

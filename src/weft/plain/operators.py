@@ -415,6 +415,8 @@ def _number_test(cx: Frame, op: str, a: Value, b: Value) -> str:
 
 
 _ORDERED: Final = frozenset(("list", "tuple", "vtuple", "bytes"))
+#: Kinds that have an order in Python, and none here.
+_ORDERED_BY_PYTHON: Final = frozenset(("Counter", "deque", "bytearray", "view", "const"))
 
 
 def _compare(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
@@ -450,6 +452,8 @@ def _compare(cx: Frame, op: str, a: Value, b: Value) -> Value | None:
         first, second = (a, b) if op in ("Lt", "GtE") else (b, a)
         less = cx.scalar("bool", f"wp_less({cx.tagged(first)}, {cx.tagged(second)})", check=True)
         return less if op in ("Lt", "Gt") else cx.scalar("bool", f"!{less.code}")
+    if x in _ORDERED_BY_PYTHON or y in _ORDERED_BY_PYTHON:
+        raise cx.refuse(f"an order of values of type {a.node!r} and {b.node!r}")
     return None
 
 
