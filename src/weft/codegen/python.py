@@ -27,7 +27,7 @@ from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
 from weft.errors import Span, Unsupported
-from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, dim_vars, integer
 from weft.ir.index import canonical
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
@@ -187,7 +187,7 @@ class _Writer:
         self.to = Expressions(program, self.names, entry_facts(program))
         #: Arrays of which views are taken that count on their order in memory.
         outs = [leaf for out in program.results for leaf in leaves(out) if isinstance(leaf, ViewOut)]
-        self.linear = {o.buffer for o in outs if any(split(e, vars_of(o.dims)) is None for e in o.index)}
+        self.linear = {o.buffer for o in outs if any(split(e, frozenset(dim_vars(o.dims))) is None for e in o.index)}
         self.lines: list[str] = []
         self.depth = 1
         self.shown_line = 0
