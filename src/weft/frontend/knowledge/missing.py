@@ -96,7 +96,7 @@ def nanstd(
 def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     a = np.asarray(a)
     missing = np.isnan(a)
-    found = np.argmax(np.where(missing, -np.inf, a) if a.dtype.kind == "f" else a, axis=axis, keepdims=keepdims)
+    found = np.argmax(np.where(missing, -np.inf, a) if a.dtype.kind in ("f", "c") else a, axis=axis, keepdims=keepdims)
     if np.any(np.all(missing, axis=axis)):
         raise ValueError("All-NaN slice encountered")
     return found
@@ -106,7 +106,7 @@ def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
 def nanargmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     a = np.asarray(a)
     missing = np.isnan(a)
-    found = np.argmin(np.where(missing, np.inf, a) if a.dtype.kind == "f" else a, axis=axis, keepdims=keepdims)
+    found = np.argmin(np.where(missing, np.inf, a) if a.dtype.kind in ("f", "c") else a, axis=axis, keepdims=keepdims)
     if np.any(np.all(missing, axis=axis)):
         raise ValueError("All-NaN slice encountered")
     return found
