@@ -254,6 +254,7 @@ def test_what_python_runs_is_told(folder: Path, capsys: pytest.CaptureFixture[st
     told = capsys.readouterr()
     assert "halves: Python runs some of it, compiled code the rest (line " in told.err
     assert "bare: stays Python" in told.err  # `eval` sees the variables of its function
+    assert "Base.weighted(type[Base], f64[:])" in told.out and "Base.made(type[Base], float)" in told.out
     assert "halves.region_0(f64[:])" in told.out and "changed.region_1.region_0(f64, f64[:])" in told.out
     built, again = (folder / name / "kernels_parts.abi3.so" for name in ("built", "again"))
     assert built.read_bytes() == again.read_bytes()

@@ -41,6 +41,8 @@ MARK = "weft-extension-checksum:"
 _DIGITS = 16
 #: Where a kernel has the addresses of the functions of libraries that it calls, and their names.
 _TABLE = re.compile(r'^const char \w+_names\[\] = "(.*)";\nvoid \*(\w+)\[\d+\];', re.M)
+#: A class that is compiled in, as a signature has it.
+_CLASS = re.compile(r"=<class '(?:\w+\.)*(\w+)'>")
 #: What embedded.py executes when a function needs it: to make containers, to find routines.
 _BUNDLE = (*MAKERS, "weft.runtime.foreign", "weft.runtime.routines")
 _BLAS = re.compile(rf"rt->(?:{'|'.join(FUNCTIONS)})\b")
@@ -107,7 +109,7 @@ def texts(plan: Plan) -> Parts:
         if not made:
             continue
         parts.left.pop(function.qualified, None)
-        parts.built[function.qualified] = function.versions[0].signature
+        parts.built[function.qualified] = _CLASS.sub(r"type[\1]", function.versions[0].signature)
         named = {number: parts.tables[number] for number in tables}
         listed.append(f"({function.qualified!r}, {_shape(function.plain)}, [{', '.join(made)}], {named!r})")
     plainly = list(_plain(plan, parts, lines))
