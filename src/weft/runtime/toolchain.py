@@ -47,6 +47,9 @@ _WANTED = (
     # mended. One of these is how a gcc is told.
     "-mtune-ctrl=^use_gather,^use_gather_2parts,^use_gather_4parts",
     "-mno-gather",
+    # Without AVX gcc moves integers through MMX registers, and leaves them marked as used: the next number of type long
+    # double, in NumPy's printing for one, is then NaN.
+    "-mno-mmx",
 )
 _ESSENTIAL = ("-ffp-contract=off",)
 # Parts of gcc that take time and change nothing: instructions are put in order by the processor itself, and where loops
