@@ -135,6 +135,17 @@ def test_a_check_is_made_for_all_iterations_behind_their_loops():
     assert found == ["all[j_2_2: 0 <= j_2_2 < n - 1] (a[j_2_2, j_2_2] != 0.0 as bool)"]
 
 
+@pytest.mark.parametrize(("seen", "left"), [("j", "j"), ("i", "i"), ("i + j", "i j"), ("int(b[j])", "i j")])
+def test_a_check_of_variables_alone_needs_no_loop_around(seen: str, left: str):
+    """The loops may be empty: what is read from memory is only looked at in them."""
+    (found,) = place_of_checks(
+        "  for i in 3 .. n:\n    for j in 0 .. 5:\n"
+        f"      check (float({seen}) != 7.5 as bool) else OverflowError\n      a[i, j] = 1.0\n"
+    )
+    dims = found[found.index("[") + 1 : found.index("]")].split(",")
+    assert [dim.split(" <= ")[1].split("_")[0] for dim in dims] == left.split()
+
+
 ROWS = """
 program f(b, n):
   symbol n = argument n

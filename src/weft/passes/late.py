@@ -24,7 +24,7 @@ from weft.analysis.dependence import LoopContext, directions
 from weft.analysis.effects import Access, accesses, node_reads
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import ZERO, AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
 from weft.ir.program import (
@@ -46,6 +46,7 @@ from weft.ir.types import BOOL, INT
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
+    dim_children,
     domain_buffers,
     expr_buffers,
     expr_size,
@@ -316,11 +317,20 @@ def _changed_later(check: Check, writes: list[Access], loop: LoopContext, down: 
     return False
 
 
+def _is_bound_of(dim: AnyDim, dims: Domain) -> bool:
+    """Whether bounds of other dimensions depend on one."""
+    return any(set(dim_vars((dim,))) & free_vars(bound) for other in dims for bound in dim_children(other))
+
+
 def _narrow(dims: Domain, condition: Expr, facts: Facts) -> Domain:
     """all[i, j: 0 <= j < i] c[j]   -->   all[j: 0 <= j < n - 1] c[j]: each point once, whoever looks at it."""
     for dim in dims:
         if dim.var in free_vars(condition) or len(dims) == 1 or not plain(dims):
             continue
+        if not expr_buffers(condition) and not _is_bound_of(dim, dims):
+            # What is computed from the other variables alone can be looked at although this loop may be empty: at worst
+            # Python repeats a call that has nothing to do.
+            return _narrow(tuple(other for other in dims if other is not dim), condition, facts)
         others = [other for other in dim_vars(dims) if other != dim.var]
         forms = [form for one in dims if isinstance(one, Dim) for form in inside(one)]
         found = bounded([*others, dim.var], forms)

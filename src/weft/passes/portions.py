@@ -124,7 +124,7 @@ class _Portions:
         outer, inner = strips(dim, integer(size), self.workspace)
         whole = _Range(canonical(dim.lo), canonical(dim.hi), inner)
         written = buffers_written(node)
-        tests = [*own, replace(node, then=(), orelse=())]
+        tests: list[Node] = [*own, replace(node, then=(), orelse=())]
         if any(buffers_read(test) & written for test in tests):
             return "what is tested changes"
         scalars = {stmt.buffer for stmt in own}
@@ -139,7 +139,7 @@ class _Portions:
             return "an iteration needs what another one has computed"
         held = [replace(stmt, value=value) for stmt, value in zip(own, first) if value is not None]
         work = tuple(stmt for stmt in then if stmt is not None)
-        body = (*held, replace(node, condition=condition, then=work, orelse=(replace(loop, dim=inner),)))
+        body: Block = (*held, replace(node, condition=condition, then=work, orelse=(replace(loop, dim=inner),)))
         return len(own), Loop(outer, body, span=loop.span)
 
     def own_scalars(self, node: If, before: list[Node]) -> list[Stmt]:
