@@ -87,6 +87,25 @@ def pixels_between(image, x, y):
     return out
 
 
+def nearest_pixels(image, rows, columns):
+    """A picture at another size: places are computed, each from one variable."""
+    out = np.empty((rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            out[i, j] = image[int(i * image.shape[0] / rows), int(j * image.shape[1] / columns)]
+    return out
+
+
+def grid_points(x, y):
+    """All pairs, coordinate by coordinate."""
+    out = np.zeros((x.size, y.size, 2))
+    for i in range(x.size):
+        for j in range(y.size):
+            out[i, j, 0] = x[i]
+            out[i, j, 1] = y[j]
+    return out
+
+
 def counts_in_range(x):
     return np.histogram(x, bins=100, range=(-3.0, 3.0))[0]
 
@@ -125,6 +144,8 @@ KERNELS = [
     Kernel("look-ups", between_entries, lambda rng: (rng.random(256), rng.random(300_000) * 254)),
     Kernel("look-ups", cubic_between_entries, lambda rng: (rng.random(256), rng.random(300_000) * 250 + 2)),
     Kernel("look-ups", pixels_between, lambda rng: (rng.random((256, 256)), *(rng.random((2, 200_000)) * 254))),
+    Kernel("look-ups", nearest_pixels, lambda rng: (rng.random((200, 200)), 300, 320)),
+    Kernel("windows", grid_points, lambda rng: (rng.random(200), rng.random(300))),
     Kernel("histogram", counts_in_range, lambda rng: (rng.standard_normal(400_000),)),
     Kernel("sparse", rows_times_dense, _sparse),
     Kernel("integers", sieve, lambda rng: (1_000_000,)),
