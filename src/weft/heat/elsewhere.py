@@ -138,7 +138,12 @@ def _pages() -> tuple[int, int]:
         return 0, 0
 
 
-def start(work: Callable[[], Answer | Iterator[Answer]]) -> Request:
+if TYPE_CHECKING:
+    #: What the compiler's process does: one answer, or several, one after the other.
+    Work = Callable[[], Answer | Iterator[Answer]]
+
+
+def start(work: Work) -> Request:
     """Begin to compile in another process; what `work` uses of the program is needed only until this returns."""
     global making
     reader, writer = os.pipe()
@@ -162,7 +167,7 @@ def start(work: Callable[[], Answer | Iterator[Answer]]) -> Request:
     return Request(reader, group)
 
 
-def _between(writer: int, work: Callable[[], Answer | Iterator[Answer]]) -> NoReturn:
+def _between(writer: int, work: Work) -> NoReturn:
     try:
         if os.fork() == 0:
             _work(writer, work)
@@ -170,7 +175,7 @@ def _between(writer: int, work: Callable[[], Answer | Iterator[Answer]]) -> NoRe
         os._exit(0)
 
 
-def _work(writer: int, work: Callable[[], Answer | Iterator[Answer]]) -> NoReturn:
+def _work(writer: int, work: Work) -> NoReturn:
     import json
     import signal
 

@@ -183,7 +183,8 @@ def run(
     if state is None:
         loop.leave("it runs over something else than a range or a list")
         return {}, 0
-    variables, changed, line = frame.f_locals, {}, 0
+    variables, line = frame.f_locals, 0
+    changed: dict[str, Any] = {}
     if any(name not in variables for name in outline.names):
         return {}, 0
     if loop.native is None:

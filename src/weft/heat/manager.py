@@ -24,7 +24,6 @@ from weft.heat.underway import UnderWay
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 # A sample makes the program give way to another thread, which costs up to a third of a millisecond: the interval grows
@@ -302,7 +301,7 @@ class Manager:
         twin, options = spot.twin, self.options
         return self.begin(lambda: elsewhere.prepare(twin, values, options, attempt), spot, kinds)
 
-    def begin(self, work: Callable[[], elsewhere.Answer], spot: Any, kinds: Any, is_locked: bool = False) -> bool:
+    def begin(self, work: elsewhere.Work, spot: Any, kinds: Any, is_locked: bool = False) -> bool:
         """Have the compiler's process do something, for a spot or a loop; False if that has to wait."""
         # A process that is made while this one imports something would wait for that for ever.
         if not is_locked and not self._lock.acquire(blocking=False):

@@ -21,7 +21,7 @@ class Parts(Value):
         super().__init__(SCALAR_NODES["complex"], "")
 
     @property
-    def code(self) -> str:  # type: ignore[override]
+    def code(self) -> str:
         return self._cx.scalar("complex", f"wp_complex_new({self.real}, {self.imag})").code
 
     @code.setter
