@@ -196,7 +196,7 @@ NOT_CORE = [
     "for c, d in a:\n    pass", "for c in a:\n    pass\nelse:\n    pass", "while a:\n    pass\nelse:\n    pass",
     "del a, b", "assert a", "with a:\n    pass", "match a:\n    case 1:\n        pass", "c = lambda: a",
     "c = [e for e in a]",
-    "f((c := a))", "c = [*a]", "c = {**a}", "return (yield a)", "c: int = a", "@f\ndef h():\n    return 1",
+    "f((c := a))", "c = [*a]", "c = {1: a, **a}", "return (yield a)", "c: int = a", "@f\ndef h():\n    return 1",
     "def h(c=[]):\n    return 1",
 ]  # fmt: skip
 

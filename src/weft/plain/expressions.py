@@ -377,6 +377,8 @@ def _dict(cx: Frame, e: ast.Dict) -> Value:
 
     head = cx.new_head("dict", ("dict",), 2)
     made = cx.heap(head, f"wp_dict_new({cx.type_of(head)})")
+    if e.keys == [None]:  # {**mapping}
+        return dicts.update_from(cx, made, value(cx, e.values[0]), only_dicts=True)
     pairs = []
     for key, held in zip(e.keys, e.values):
         assert key is not None

@@ -128,7 +128,7 @@ def _call(frame: Frame, node: ast.Call, out: Statements) -> ast.expr:
     for keyword in node.keywords:
         given = operand(frame, keyword.value)
         if keyword.arg is None:
-            given.keep = _keeper(frame, "T = {}\nT.update(X)", lambda value: value)
+            given.keep = _keeper(frame, "T = {**X}", lambda value: value)
         operands.append(given)
     found = in_order(frame, operands, out)
     count = len(node.args)
@@ -211,7 +211,7 @@ def _dict(frame: Frame, node: ast.Dict, out: Statements) -> ast.expr:
     out.append(assign(name, place(ast.Dict([], []), node), node))
     for key, value in zip(node.keys, node.values):
         if key is None:
-            out.extend(frame.template("T.update(X)", value, T=name, X=reduce(frame, value, out)))
+            out.extend(frame.template("T.update({**X})", value, T=name, X=reduce(frame, value, out)))
         else:
             out.extend(entry(frame, name, key, value, out))
     return load(name, node)

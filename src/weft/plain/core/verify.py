@@ -163,7 +163,7 @@ def _expression(node: ast.expr) -> None:
     if isinstance(node, ast.Compare):
         _require(len(node.ops) == 1, node, "a chained comparison")
     if isinstance(node, ast.Dict):
-        _require(None not in node.keys, node, "** in a display")
+        _require(None not in node.keys or len(node.keys) == 1, node, "** beside other items")
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.keyword):
             _expression(child.value)

@@ -134,8 +134,8 @@ def from_names(cx: Frame, held: dict[str, Value]) -> Value:
     return made
 
 
-def update_from(cx: Frame, owner: Value, source: Value) -> Value:
-    """owner.update(source): a dict, or pairs."""
+def update_from(cx: Frame, owner: Value, source: Value, only_dicts: bool = False) -> Value:
+    """owner.update(source): a dict, or pairs; `only_dicts`: {**source}, which takes no pairs."""
     from weft.plain import iteration
     from weft.plain.subscripts import unpacked
 
@@ -145,6 +145,8 @@ def update_from(cx: Frame, owner: Value, source: Value) -> Value:
         if s.head().kind in DICTS:
             with iteration.loop(cx, iteration.Entries(s, "items")) as pair:
                 put(cx, owner, sequences.tuple_item(cx, pair, 0), sequences.tuple_item(cx, pair, 1))
+        elif only_dicts:
+            raise cx.refuse(f"`**` of a value of type {s.node!r}")
         else:
             with iteration.loop(cx, iteration.plan_value(cx, s)) as pair:
                 k, v = unpacked(cx, pair, 2)
