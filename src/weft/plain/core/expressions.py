@@ -207,11 +207,15 @@ def _dict(frame: Frame, node: ast.Dict, out: Statements) -> ast.expr:
         found = ordered(frame, pairs, out)
         node.keys, node.values = list(found[::2]), found[1::2]
         return node
+    if node.keys == [None]:
+        node.values = ordered(frame, node.values, out)
+        return node
     name = frame.container()
     out.append(assign(name, place(ast.Dict([], []), node), node))
     for key, value in zip(node.keys, node.values):
         if key is None:
-            out.extend(frame.template("T.update({**X})", value, T=name, X=reduce(frame, value, out)))
+            mapping = reduce(frame, value, out)
+            out.extend(frame.template("S = {**X}\nT.update(S)", value, T=name, S=frame.container(), X=mapping))
         else:
             out.extend(entry(frame, name, key, value, out))
     return load(name, node)
