@@ -54,6 +54,14 @@ def _slot(frame: types.FrameType, depth: int) -> Any:
     return c_size_t.from_address(inner + _LOCALS + 8 * place)
 
 
+def _is_as_known() -> bool:
+    """Whether this Python keeps iterators where they are looked for: one of a loop of our own is there."""
+    own = iter((0,))
+    for _ in own:
+        return bool(_slot(sys._getframe(), 0).value == id(own))
+    return False
+
+
 def _held(frame: types.FrameType, depth: int) -> Any:
     from ctypes import cast, py_object
 
@@ -115,7 +123,7 @@ def placed(
     assigned to the loop's own variables before.
     """
     heads = _heads(frame)
-    if depth >= len(heads) or line_at(frame.f_code, heads[depth]) != line:
+    if not _is_as_known() or depth >= len(heads) or line_at(frame.f_code, heads[depth]) != line:
         return False
     iterator = _held(frame, depth)
     if type(iterator) not in _KINDS:
