@@ -273,3 +273,30 @@ def test_a_recorder_leaves_no_trace():
     code += "print(sys.getprofile(), signal.getsignal(signal.SIGPROF) is signal.SIG_DFL, signal.getitimer(2)[0])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert result.stdout == "None True 0.0\n", result.stderr
+
+
+def test_a_look_at_the_stack_that_takes_longer_than_the_interval_is_not_interrupted_by_the_next():
+    code = """
+import time
+from weft.heat.recording import Recorder
+inside, deepest, looks = 0, 0, 0
+
+class Slow(Recorder):
+    def _sample(self, stacks):
+        global inside, deepest, looks
+        inside, looks = inside + 1, looks + 1
+        deepest = max(deepest, inside)
+        until = time.process_time() + 0.01
+        while time.process_time() < until:
+            pass
+        inside -= 1
+
+r = Slow(); r.start()
+until = time.process_time() + 0.2
+while time.process_time() < until:
+    pass
+r.stop()
+print(deepest, looks > 1)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert result.stdout == "1 True\n", result.stderr

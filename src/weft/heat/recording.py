@@ -76,6 +76,8 @@ class Recorder:
         self._table: dict[int, Recorded | None] = {}
         self._kept: list[types.CodeType] = []
         self._running = False
+        self._in_tick = False
+        self._users: dict[str, bool] = {}  # what `is_users` says of a file: it asks the file system
 
     def start(self) -> None:
         self._running = True
@@ -135,8 +137,20 @@ class Recorder:
                 self._sample({thread: top for thread, top in sys._current_frames().items() if thread != own})
 
     def _tick(self, number: int, frame: types.FrameType | None) -> None:
-        stacks: dict[int, types.FrameType | None] = {**sys._current_frames(), _thread.get_ident(): frame}
-        self._sample(stacks)
+        # A look at deep stacks may take longer than the timer's interval: ticks would interrupt it without end.
+        if self._in_tick:
+            return
+        self._in_tick = True
+        try:
+            stacks: dict[int, types.FrameType | None] = {**sys._current_frames(), _thread.get_ident(): frame}
+            self._sample(stacks)
+        finally:
+            self._in_tick = False
+
+    def _is_users(self, file: str) -> bool:
+        if file not in self._users:
+            self._users[file] = is_users(file)
+        return self._users[file]
 
     def _sample(self, stacks: Mapping[int, types.FrameType | None]) -> None:
         self.samples += 1
@@ -146,7 +160,7 @@ class Recorder:
             is_leaf = True
             while frame is not None:
                 code = frame.f_code
-                if is_leaf and is_users(code.co_filename):
+                if is_leaf and self._is_users(code.co_filename):
                     place = (code.co_filename, frame.f_lineno or code.co_firstlineno)
                     self.lines[place] = self.lines.get(place, 0) + 1
                     is_leaf = False
