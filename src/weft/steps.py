@@ -49,7 +49,6 @@ STEPS: dict[str, str] = {
     "install": "the dispatcher takes a version",
     "split": "regions are found around a statement that stays Python",
     "region": "a region becomes a function of its own",
-    "number strings": "strings inside an argument get numbers",
     "read attributes": "an attribute of each object in an argument is read",
     "make result": "a Python object is made of the numbers of a kernel",
     "explain": "what became of a function is told",
