@@ -478,7 +478,7 @@ program f(x):
     assert missed.value.status == 1
 
 
-def test_overflow_after_a_write_is_an_exception():
+def test_overflow_after_a_write_is_left_to_python_where_arguments_are_small_enough_to_keep():
     function = compiled("""
 program f(a, x):
   size n = a.shape[0]
@@ -492,8 +492,13 @@ program f(a, x):
     a = np.ones(100)
     function(a, 2**62)
     assert a[0] == 2.0**62
+    a = np.arange(100.0)
+    with pytest.raises(Missed) as missed:
+        function(a, 2**62)
+    assert missed.value.status == 1
+    assert (a == np.arange(100.0)).all()  # put back, for Python to repeat the call
     with pytest.raises(OverflowError):
-        function(np.arange(100.0), 2**62)
+        function(np.arange(2.0**20 + 1), 2**62)  # more than 8 MB
 
 
 def test_integers_that_cannot_overflow_are_not_checked():
