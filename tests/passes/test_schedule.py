@@ -9,12 +9,13 @@ import pytest
 
 from tests.passes.lowering import assert_same, loops, lowered, program
 from tests.passes.random_statements import random_program
+from weft.analysis import cost
 from weft.analysis.choices import is_short_otherwise
 from weft.ir import interp
 from weft.ir.expr import TRUE, Op
 from weft.ir.program import If, Loop, LoopKind
 from weft.ir.text import show
-from weft.ir.walk import walk
+from weft.ir.walk import free_vars, walk
 from weft.passes import PassContext, match, store, version
 
 RNG = np.random.default_rng(3)
@@ -285,3 +286,30 @@ def test_a_way_that_may_be_long_is_no_short_one() -> None:
     assert is_short_otherwise(branch)
     assert not is_short_otherwise(replace(branch, then=branch.orelse))
     assert not is_short_otherwise(replace(branch, condition=Op("and", (branch.condition, TRUE), branch.condition.type)))
+
+
+ROWS = """
+  for b in 0 .. x_0:
+    alloc t
+    t[j] = x[j] * x[b]   for j: 0 <= j < b + 1
+    for j in 0 .. b + 1:
+      h[int(c[j])] = h[int(c[j])] + t[j]
+"""
+
+
+def test_loops_that_add_at_places_from_memory_into_partial_arrays() -> None:
+    """Copies of a loop make arrays of sizes that depend on their own variables; nothing overlaps what is added to."""
+    before = program({"h": ("f64", 1), "c": ("i64", 1), "x": ("f64", 1)}, ROWS, "local t: f64[b + 1]")
+    given = {"h": RNG.random(4), "c": RNG.integers(0, 4, 150), "x": RNG.random(150)}
+    after = assert_same(before, given)
+    assert sum(buffer.name.startswith("h_parts") for buffer in after.buffers) >= 2
+    assert {frozenset(pair) for pair in after.disjoint} == {frozenset("hc"), frozenset("hx")}
+
+
+def test_what_a_loop_costs_is_told_without_its_variable() -> None:
+    body = """
+      for b in 0 .. x_0:
+        x[j] = x[j] + 1.0_f64   for j: 0 <= j < b
+    """
+    loop = program({"x": ("f64", 1)}, body).body[0]
+    assert isinstance(loop, Loop) and "b" not in free_vars(cost.work(loop))

@@ -163,7 +163,7 @@ def node_work(node: Node, middles: Mapping[str, Expr], rates: Rates = RATES) -> 
         if not node.domain:
             return real(_iteration((node,), "", False, rates))
         innermost = node.domain[-1].var
-        return times(points(node.domain), real(_iteration((node,), innermost, True, rates)))
+        return times(_closed(points(node.domain), middles), real(_iteration((node,), innermost, True, rates)))
     if isinstance(node, Loop):
         return _loop_work(node, middles, rates)
     if isinstance(node, If):

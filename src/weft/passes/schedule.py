@@ -82,7 +82,7 @@ def run(program: Program, context: PassContext) -> Program:
     body = scheduler.block(program.body)
     for span, note in workspace.notes:
         context.done(PASS, note, span)
-    body = unique_loops(body, workspace.new_var)
+    body = unique_loops(body, workspace.new_var, workspace)
     used = {name for node in walk(body) for name in buffers_read(node) | buffers_written(node)}
     known = {buffer.name for buffer in program.buffers}
     buffers = tuple(workspace.table[buffer.name] for buffer in program.buffers)
@@ -201,12 +201,15 @@ class _Scheduler:
         summing = replace(loop, accumulators=tuple(Accumulator(*pair) for pair in arrays.items()))
         if not arrays or not scatters(summing) or self.kinds.why_not_partial(summing) is not None:
             return {}
-        if why_not_independent(loop, self.program, self.outside(loop), reduced) is not None:
+        reason = why_not_independent(loop, self.program, self.outside(loop), reduced)
+        if reason is not None or self.raises_itself(loop):
             return {}
         return reduced
 
     def in_parts(self, loop: Loop, reduced: dict[str, str]) -> Block:
         """A loop that adds at places it reads: into partial arrays if they are small, else in order."""
+        written = set().union(*(buffers_written(node) for node in loop.body))
+        self.note_pairs(buffers_read(loop) | written, written)
         self.adding = True
         ordered = self.control(loop)
         arrays = tuple(Accumulator(name, op) for name, op in reduced.items() if self.workspace.table[name].rank)
@@ -293,12 +296,17 @@ class _Scheduler:
         outside = self.outside(loop)
         reduced = reduced_scalars(loop, self.workspace)
         reason = why_not_independent(loop, self.program, outside, reduced)
+        if reason is None and self.raises_itself(loop):
+            reason = "the first iteration that raises must be found, and there is no Python to find it"
         if reason is not None:
             self.context.missed(PASS, f"not in parallel: {reason}", loop.span)
             return False
         written = set().union(*(buffers_written(node) for node in loop.body))
         self.note_pairs(buffers_read(loop) | written, written)
         return True
+
+    def raises_itself(self, loop: Loop) -> bool:
+        return self.context.alone and any(isinstance(node, Check) for node in walk(loop.body))
 
     def shares_products(self, loop: Loop) -> bool:
         """Whether the matrix products of a loop are computed at once, each on one thread."""
