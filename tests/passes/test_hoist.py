@@ -250,3 +250,9 @@ def test_a_dear_index_is_computed_once_for_all_rows(preserved) -> None:
 def test_index_arithmetic_stays_where_it_is(preserved) -> None:
     shown = run(preserved, "  a[i, j] = a[i, j] + x[(j + i) % n]   for i: 0 <= i < n, j: 0 <= j < n\n")
     assert "a_part" not in shown
+
+
+def test_rows_of_lengths_from_memory_have_no_temporary_of_all_rows(preserved) -> None:
+    domain = "i: 0 <= i < n, j: 0 <= j < int(k[i]) % n, l: 0 <= l < n"
+    shown = run(preserved, f"  s = sum[{domain}] x[(j + int(k[i])) % n % (n + 1)] * x[l]\n")
+    assert "% n, 0)] C" not in shown

@@ -212,12 +212,11 @@ class _Hoister:
             if isinstance(expr, (Const, Var, Read)) or cost < _DEAR_IN_LOOPS or not is_movable(expr):
                 return False
             used = used_dims(expr, around)
-            if len(used) > _LARGEST_RANK or not all(isinstance(dim, Dim) and dim.step == 1 for dim in used):
+            dims = tuple(dim for dim in used if isinstance(dim, Dim) and dim.step == 1)
+            if len(used) > _LARGEST_RANK or len(dims) < len(used) or not self._is_bounded(dims, facts):
                 return False
             invariant = bool(loops) and not (free_vars(expr) & loops) and not (expr_buffers(expr) & changing)
-            invariant = invariant and not any(
-                free_vars(b) & loops for d in used if isinstance(d, Dim) for b in (d.lo, d.hi)
-            )
+            invariant = invariant and not any(free_vars(bound) & loops for dim in dims for bound in (dim.lo, dim.hi))
             return invariant or (cost >= _DEAR and len(used) < len(around))
 
         found = list(dict.fromkeys(candidates(stmt.value, stmt.domain, is_worth)))
@@ -239,14 +238,8 @@ class _Hoister:
         around = stmt.domain + tuple(dim for e in subexpressions(stmt.value) if isinstance(e, Reduce) for dim in e.dims)
         bound_inside = {name for e in subexpressions(expr) if isinstance(e, Reduce) for name in dim_vars(e.dims)}
         dims = tuple(d for d in used_dims(expr, around) if isinstance(d, Dim) and d.var not in bound_inside)
-        shape: list[Expr] = []
-        inside = facts
-        for dim in dims:
-            widest = self._widest(dim, dims, inside)
-            shape.append(widest)
-            inside = inside.with_dim(dim)
         name = fresh(f"{stmt.buffer}_part", self.taken)
-        self.made.append(Buffer(name, expr.type, tuple(shape), span=stmt.span))
+        self.made.append(Buffer(name, expr.type, self._shape(dims, facts), span=stmt.span))
         self.locals.add(name)
         index = tuple(minus(Var(dim.var), _lowest(dim, dims, facts)) for dim in dims)
         write = Stmt(dims, name, index, expr, span=stmt.span)
@@ -254,6 +247,21 @@ class _Hoister:
         copied = renamed((write,), self.taken)[0]
         assert isinstance(copied, Stmt)
         return alloc, copied, Read(name, index, expr.type, stmt.span)
+
+    def _shape(self, dims: tuple[Dim, ...], facts: Facts) -> tuple[Expr, ...]:
+        """Room for all points of the dimensions."""
+        shape: list[Expr] = []
+        for dim in dims:
+            shape.append(self._widest(dim, dims, facts))
+            facts = facts.with_dim(dim)
+        return tuple(shape)
+
+    def _is_bounded(self, dims: tuple[Dim, ...], facts: Facts) -> bool:
+        """Whether it is known before the dimensions how many points they have: rows may be of lengths from memory."""
+        if not any(free_vars(bound) for dim in dims[1:] for bound in (dim.lo, dim.hi)):
+            return True
+        names = set(dim_vars(dims))
+        return not any(names & free_vars(size) for size in self._shape(dims, facts))
 
     def _widest(self, dim: Dim, dims: tuple[Dim, ...], facts: Facts) -> Expr:
         hi = _bound(dim.hi, dims, facts, largest=True)
