@@ -73,7 +73,7 @@ def test_adding_a_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_adding_a_pass(written: Any) -> None:
     code, _ = recipe("Adding a pass")
-    module = written(weft.passes, "signs", code)
+    module = written(weft.passes, "negations", code)
     source = """
 program f(a):
   size n = a.shape[0]
@@ -87,13 +87,13 @@ program f(a):
     passes = (*order.PASSES[:2], module.run, *order.PASSES[2:], *order.LOWERING)
     assert order.problems(passes) == []
     assert order.problems((module.run, *order.PASSES)) == [
-        "signs takes a program that is optimised, but finds one that is built",
-        "signs runs before simplify, which it relies on",
+        "negations takes a program that is optimised, but finds one that is built",
+        "negations runs before simplify, which it relies on",
         "tasks takes a program that is built, but finds one that is optimised",
     ]
     found = dict(running.stages(passes, program, PassContext()))
     assert "--a" in text.show(found["tasks"]) and "--a" not in text.show(module.run(found["tasks"], PassContext()))
-    assert "--a" not in text.show(found["signs"])
+    assert "--a" not in text.show(found["negations"])
     a = np.arange(5.0)
     assert interp.run(found["version"], {"a": a}) == a.sum()
 
