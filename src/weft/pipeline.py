@@ -75,10 +75,11 @@ def _optimise(
     directives: Directives = NONE,
     passes: tuple[Pass, ...] = (*PASSES, *LOWERING),
     guarded: bool = True,
+    alone: bool = False,
 ) -> list[tuple[str, Program]]:
     """Every stage of the program, by name."""
     apart = options.target != "cpu" and targets.find(options.target).apart
-    context = PassContext(options, log, directives, apart, guarded)
+    context = PassContext(options, log, directives, apart, guarded, alone)
     program = built.program
     if clock.checking:
         verify.verify(program, verify.Stage.BUILT)
@@ -113,11 +114,13 @@ def front(
     directives: Directives = NONE,
     lower: bool = True,
     guarded: bool = True,
+    alone: bool = False,
 ) -> Compiled:
     """Everything up to the lowered program (up to the optimised one, if it is not to be lowered): no compiler is
-    needed.  `guarded`: see `builder.build`.
+    needed.  `guarded`, `alone`: see `builder.build`.
     """
-    return _with_room(source, lambda: _front(source, kinds, arguments, options, specialise, directives, lower, guarded))
+    given = (source, kinds, arguments, options, specialise, directives, lower, guarded, alone)
+    return _with_room(source, lambda: _front(*given))
 
 
 def compile_program(source: Source, built: builder.Built, options: Options) -> Compiled:
@@ -151,19 +154,20 @@ def _front(
     directives: Directives,
     lower: bool,
     guarded: bool,
+    alone: bool,
 ) -> Compiled:
     clock = _Clock()
     log: list[Remark] = []
     strict = options.fp == "strict"
 
     def attempt(in_sequence: bool) -> tuple[builder.Built, list[tuple[str, Program]]]:
-        given = (source, kinds, arguments, specialise, strict, in_sequence, guarded, options.parallel)
+        given = (source, kinds, arguments, specialise, strict, in_sequence, guarded, options.parallel, alone)
         built = clock.step("build", lambda: builder.build(*given))
         if options.stress.deoptimise is not None:
             built = replace(built, program=stress.deoptimised(built.program, options.stress.deoptimise))
         try:
             passes = (*PASSES, *LOWERING) if lower else PASSES
-            return built, _optimise(built, options, clock, log, directives, passes, guarded)
+            return built, _optimise(built, options, clock, log, directives, passes, guarded, alone)
         except Unsupported as problem:
             problem.in_tasks = any(map(tasks.has_regions, (built.program, *built.program.functions)))
             raise

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft
 from tests.hosts.calling import EXTENT, LAYOUT, NULL, RAISED, Failed, Library, over
 from weft.cli import main
+from weft.hosts import functions
 from weft.runtime.toolchain import find
 
 pytestmark = pytest.mark.native
@@ -118,6 +120,33 @@ def roots(a: weft.f64[N]) -> weft.f64[N]:
             raise ValueError("negative")
         out[i] = np.sqrt(a[i])
     return out
+
+
+def rows_of_roots(a: weft.f64[N, M], k: weft.i64[M]) -> weft.f64[N, M]:
+    out = np.zeros(a.shape)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] < 0.0:
+                raise ValueError("negative")
+            out[i, k[j]] = np.sqrt(a[i, j])
+    return out
+
+
+def own_roots(n: int) -> float:
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = 1.0 / float(n - 3 - i)
+    return out.sum()
+
+
+def scaled(k: weft.i64[N], factor: int) -> None:
+    for i in range(k.shape[0]):
+        k[i] = int(k[i]) * factor
+
+
+def spread(a: weft.f64[N], n: int) -> weft.f64[N]:
+    a[0] = 1.0
+    return np.concatenate((a[a > 1.0], a[:n])).reshape(n, 2)[:, 0]
 
 
 def applied(f: Callable[[float, float], float], x: weft.f64[N], y: weft.f64[N]) -> weft.f64[N]:
@@ -272,6 +301,54 @@ def test_calls_that_fail_keep_no_memory(built: Built) -> None:
             library.call("roots", a, results="f64:1")
     assert (caught.value.exception, caught.value.message) == ("ValueError", "negative")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+def _problem(library: Library, *call: Any, **more: Any) -> tuple[str, str]:
+    with pytest.raises(Failed) as caught:
+        library.call(*call, **more)
+    assert caught.value.code == RAISED
+    return caught.value.exception, caught.value.message
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_there_is_no_python_to_find_what_is_raised_first(built: Built, order: Any) -> None:
+    """Loops that threads or vectors run, tests that have been moved: the library itself raises what Python would."""
+    library, module = built
+    a, k = np.asarray(np.ones((200, 300)), order=order), np.arange(300)[::-1]
+    got = library.call("rows_of_roots", a, k, results="f64:2")
+    assert np.array_equal(got, module.rows_of_roots(a, k))
+    k[7] = 300
+    places = ("IndexError", "index 300 is out of bounds for axis 1 with size 300")
+    assert _problem(library, "rows_of_roots", a, k, results="f64:2") == places
+    a[0, 5] = a[199, 3] = -1.0
+    assert _problem(library, "rows_of_roots", a, k, results="f64:2") == ("ValueError", "negative")
+    a[0, 5] = 1.0
+    assert _problem(library, "rows_of_roots", a, k, results="f64:2") == places
+    assert _problem(library, "own_roots", 10, results="f64")[0] == "ZeroDivisionError"
+    assert library.call("own_roots", 2, results="f64") == module.own_roots(2)
+
+
+@pytest.mark.parametrize("general", [True, False])
+def test_no_last_version_asks_for_python(built: Built, general: bool) -> None:
+    _, module = built
+    for name in ("roots", "rows_of_roots", "own_roots", "scaled", "spread", "item", "product"):
+        function = weft.jit(getattr(module, name))
+        kinds = functions.hinted(function.py_func, None, pointers=True)
+        assert not isinstance(kinds, str)
+        made = functions.made(function, kinds, general=general, alone=True)
+        assert not functions.asks_python(made.versions[-1].program_lowered), name
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_there_is_no_python_for_numbers_and_sizes_that_do_not_fit(built: Built, step: int) -> None:
+    library, _ = built
+    k = np.arange(20)[::step]
+    library.call("scaled", k, 3)
+    assert (k == 3 * np.arange(20)[::step]).all()
+    assert _problem(library, "scaled", k, 2**61)[0] == "OverflowError"
+    assert _problem(library, "own_roots", 2**62, results="f64") == ("MemoryError", "an array larger than memory")
+    a = np.arange(20.0)[::step]
+    assert _problem(library, "spread", a, 3, results="f64:1")[0] == "ValueError"
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def _build_library(parsed: argparse.Namespace, known: Mapping[str, Any], chosen:
             print(f"{name}: not built ({kinds})", file=sys.stderr)
             continue
         try:
-            built.append(functions.made(function, kinds, general=parsed.general))
+            built.append(functions.made(function, kinds, general=parsed.general, alone=True))
         except (Unsupported, ParallelError) as problem:
             return complain(problem.told(f"{name} cannot be built"), FAILED)
     if not built:

@@ -270,7 +270,8 @@ def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, 
     fits = equal
     for extent in late:
         fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
-    emitter.check(fits, "ValueError" if whole else "RuntimeError", message, (left, right))
+    told = whole or emitter.decisions.alone
+    emitter.check(fits, "ValueError" if told else "RuntimeError", message, (left, right))
     if not emitter.decisions.unrepeatable:
         emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
         return left

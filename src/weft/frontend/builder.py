@@ -702,20 +702,21 @@ def build(
     in_sequence: bool = False,
     guarded: bool = True,
     declared: bool = True,
+    alone: bool = False,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
     `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `strict`: sums and products
     keep the order of the source.  `in_sequence`: tasks run one after the other.  `guarded`: what cannot be proved may
     be made a guard at entry; else it is tested in its place.  `declared`: prange declares its iterations parallel,
-    else it is a range.
+    else it is a range.  `alone`: there is no Python that could repeat the call.
 
     Raises Unsupported, with the place, for what has no native form.
     """
     with reads.recording() as recorder:
         if source.function is not None:
             reads.function(source.function)
-        decisions = Decisions(specialise=specialise, small=specialise, strict=strict, guarded=guarded)
+        decisions = Decisions(specialise=specialise, small=specialise, strict=strict, guarded=guarded, alone=alone)
         decisions.tasks.in_sequence, decisions.tasks.declared = in_sequence, declared
         built = _settled(source, specs, arguments, decisions)
         return replace(built, reads=recorder.found)

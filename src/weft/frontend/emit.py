@@ -154,6 +154,7 @@ class Decisions:
     strict: bool = False  # sums and products keep the order of the source
     tasks: TaskDecisions = field(default_factory=TaskDecisions)
     unrepeatable: bool = False  # the function writes what the caller sees: Python cannot begin again
+    alone: bool = False  # there is no Python to begin again, or to say more
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
@@ -313,7 +314,9 @@ class Emitter:
         for extent in shape:
             size = Op("mul", (size, arith.cast(extent, FLOAT)), FLOAT)
         test = Op("le", (size, Const(_MOST_BYTES, FLOAT)), BOOL)
-        if computed or not self.guarded:
+        if self.decisions.alone and (computed or not self.guarded):
+            self.check(test, "MemoryError", "an array larger than memory")
+        elif computed or not self.guarded:
             self.rarely_fails(test, "an array larger than memory")
         elif not any(test == other.condition for other in self.guards):
             self.guards.append(Check((), test, "MemoryError", "", (), self.span))
@@ -658,7 +661,7 @@ class Emitter:
             self.guards.append(Check((), test, exception, message, (), self.span))
             self._unify(left, right)
             return self.resolve(left)
-        self.check(test, exception if whole else "RuntimeError", message, (left, right))
+        self.check(test, exception if whole or self.decisions.alone else "RuntimeError", message, (left, right))
         return left
 
     def known_at_entry(self, extent: Expr) -> bool:

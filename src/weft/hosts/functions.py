@@ -6,7 +6,6 @@ Without arguments at hand, samples of the hinted shapes tell which sizes are equ
 from __future__ import annotations
 
 import collections.abc
-import contextlib
 import inspect
 import typing
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft import pipeline
+from weft.analysis.scopes import hands_over
 from weft.compiled import Compiled
 from weft.errors import Span, Unsupported
 from weft.frontend.hints import extents_of, spec_of_hint, specs_from_hints
@@ -21,7 +21,8 @@ from weft.frontend.source import Source, load
 from weft.frontend.specs import ArraySpec, ContainerSpec, FunctionSpec, ListSpec, ScalarSpec, Spec
 from weft.frontend.values import ListOf
 from weft.hosts.shapes import Constraints, Samples, constraints
-from weft.ir.program import Layout, Program, Role
+from weft.ir.program import HAND_BACK, Check, Layout, Program, Role
+from weft.ir.walk import walk
 from weft.records import dataclass
 from weft.steering import Steering
 
@@ -101,12 +102,13 @@ def made(
     receiver: Any = None,
     samples: Samples | None = None,
     checked: bool = True,
+    alone: bool = False,
 ) -> Function:
     """The programs of a function; `Unsupported` if it has none.
 
     `general`: a further version takes arrays of any strides and numbers of any size, and tests in their places what the
     first one asks at entry.  `receiver`: a sample of `self`.  `checked`: all sizes that hints name must be found among
-    the sizes of arguments.
+    the sizes of arguments.  `alone`: the last version has no Python behind it, and raises whatever is to be raised.
     """
     plain = function.py_func
     source = load(plain)
@@ -116,18 +118,27 @@ def made(
     samples = Samples(extents) if samples is None else samples
     steering = Steering(plain, lambda: source)
 
-    def version(chosen: Sequence[Spec], first: bool) -> Compiled:
+    def version(chosen: Sequence[Spec], first: bool, last: bool) -> Compiled:
         values = samples.of(names, chosen)
         if receiver is not None:
             values[0] = receiver
         directives = steering.directives(lenient=not first)
-        return pipeline.front(source, chosen, values, function.options, first, directives, guarded=first)
+        return pipeline.front(source, chosen, values, function.options, first, directives, guarded=first, alone=last)
 
-    versions = [version(kinds, True)]
-    if general and is_selective(versions[0].program_lowered):
-        with contextlib.suppress(Unsupported):  # what only the first one can do
-            versions.append(version([_any(kind) for kind in kinds], False))
+    versions = [version(kinds, True, alone and not general)]
+    lowered = versions[0].program_lowered
+    if general and (is_selective(lowered) or (alone and asks_python(lowered))):
+        try:
+            versions.append(version([_any(kind) for kind in kinds], False, alone))
+        except Unsupported:  # what only the first one can do
+            versions = [version(kinds, True, True)] if alone else versions
     return Function(plain.__name__, plain.__qualname__, plain, names, asked, tuple(versions), source, function.options)
+
+
+def asks_python(program: Program) -> bool:
+    """Whether there are tests that leave it to Python to raise."""
+    checks = [n for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Check)]
+    return any(check.exception == HAND_BACK or hands_over(check) for check in checks)
 
 
 def is_selective(program: Program) -> bool:

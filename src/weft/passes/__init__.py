@@ -44,6 +44,7 @@ class PassContext:
     directives: Directives = NONE
     apart: bool = False
     guarded: bool = True  # tests may become guards at entry, or wait: else each stays in its place, as Python has it
+    alone: bool = False  # there is no Python to repeat a call: what raises does so itself, and first what comes first
 
     def done(self, pass_name: str, message: str, span: Span = NOWHERE) -> None:
         self.log.append(Remark(span, pass_name, message))

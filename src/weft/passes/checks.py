@@ -58,7 +58,7 @@ def run(program: Program, context: PassContext) -> Program:
     for span in mover.kept:
         context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
     program = replace(program, guards=kept, body=body)
-    return late(program) if context.guarded else program
+    return late(program) if context.guarded and not context.alone else program
 
 
 @dataclass(frozen=True)

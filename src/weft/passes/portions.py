@@ -54,8 +54,10 @@ MOST_TESTS = 2
 @declared(PASS, after=("follow",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop whose tests of all iterations look up what its work looks up again."""
-    if lasting_writes(program) or not any(isinstance(node, If) for node in walk(program.body)):
-        return program  # in portions, threads would see what an iteration that raises must not have been followed by
+    # In portions, threads would see what an iteration that raises must not have been followed by.
+    lasts = context.alone or bool(lasting_writes(program))
+    if lasts or not any(isinstance(node, If) for node in walk(program.body)):
+        return program
     portions = _Portions(program, context)
     body = portions.block(program.body)
     return program if body is program.body else replace(program, body=body)

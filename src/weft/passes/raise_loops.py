@@ -115,7 +115,7 @@ class _Raiser:
         self.taken = names_of(self.program)
         self.arrays = {b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0}
         self.pieces: list[Loop] = []
-        self.repeatable = not lasting_writes(self.program)
+        self.repeatable = not lasting_writes(self.program) and not self.context.alone
         self.recoverer = Recoverer(self.buffer, self.new_buffer, self.taken)
 
     def buffer(self, name: str) -> Buffer:

@@ -151,7 +151,7 @@ class _Wavefronts:
         for node in walk(nest.body):
             if not isinstance(node, (Stmt, If, Loop, Check)):
                 return "more than assignments in the nest"
-            if isinstance(node, Check) and lasting_writes(self.program):
+            if isinstance(node, Check) and (self.context.alone or lasting_writes(self.program)):
                 return "its order matters: it may raise"
         private = self.private(nest)
         if isinstance(private, str):
