@@ -105,6 +105,11 @@ def _require_two(places: tuple[Place, ...]) -> None:
         raise ValueError(f"{', '.join(map(str, places)) or 'nothing'}: two places are needed")
 
 
+def _check_sizes(sizes: tuple[int, ...], loops: tuple[Place, ...]) -> None:
+    if not isinstance(sizes, tuple) or not all(_is_count(size, 1) for size in sizes) or len(sizes) != len(loops):
+        raise ValueError(f"sizes={sizes!r}: a positive integer for each of {len(loops)} loops is needed")
+
+
 @dataclass(frozen=True)
 class Tile(Directive):
     """The loops of a nest in blocks of these sizes."""
@@ -115,9 +120,7 @@ class Tile(Directive):
 
     def __post_init__(self) -> None:
         # Here, and not where users write it: a file of transformations is edited by hand, too.
-        counts = isinstance(self.sizes, tuple) and all(_is_count(size, 1) for size in self.sizes)
-        if not counts or len(self.sizes) != len(self.loops):
-            raise ValueError(f"sizes={self.sizes!r}: a positive integer for each of {len(self.loops)} loops is needed")
+        _check_sizes(self.sizes, self.loops)
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,7 @@ class Group(Directive):
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        counts = isinstance(self.sizes, tuple) and all(_is_count(size, 1) for size in self.sizes)
-        if not counts or len(self.sizes) != len(self.loops):
-            raise ValueError(f"sizes={self.sizes!r}: a positive integer for each of {len(self.loops)} loops is needed")
+        _check_sizes(self.sizes, self.loops)
 
 
 @dataclass(frozen=True)
