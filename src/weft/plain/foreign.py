@@ -100,6 +100,21 @@ LOOPS_OF_ONE: Final = tuple(
     """)
 )
 LOOPS_OF_TWO: Final = tuple(_table("arctan2 hypot power fmod maximum minimum fmax fmin logaddexp copysign nextafter"))
+#: Those that only arrays are run by: numbers have operations of C for them.
+_ARRAYS_OF_ONE: Final = tuple(_table("sqrt absolute fabs floor ceil rint trunc square negative reciprocal sign"))
+_ARRAYS_OF_TWO: Final = tuple(_table("add subtract multiply divide"))
+
+
+def _loops() -> dict[tuple[str, str], int]:
+    one, two = (*LOOPS_OF_ONE, *_ARRAYS_OF_ONE), (*LOOPS_OF_TWO, *_ARRAYS_OF_TWO)
+    doubles = [(name, "d->d") for name in one] + [(name, "dd->d") for name in two]
+    singles = [(name, "f->f") for name in one] + [(name, "ff->f") for name in two]
+    others = [("clip", "ddd->d"), ("clip", "fff->f"), ("matmul", "dd->d"), ("matmul", "ff->f")]
+    return {loop: place for place, loop in enumerate((*doubles, *singles, *others))}
+
+
+#: The place of each loop in the table of the run time, by the name of the ufunc and the types of its loop.
+LOOPS: Final = _loops()
 
 #: Methods of NumPy's generators that change nothing but the generator, and give numbers and new arrays.
 DRAWS: Final = frozenset(
@@ -304,8 +319,7 @@ def address_of(what: Any) -> Any:
     if isinstance(what, int):
         from weft.runtime.foreign import ufunc_loop
 
-        name = (*LOOPS_OF_ONE, *LOOPS_OF_TWO)[what]
-        loop = ufunc_loop("numpy", name, "d->d" if name in LOOPS_OF_ONE else "dd->d")
+        loop = ufunc_loop("numpy._core.umath", *list(LOOPS)[what])
         return (0, 0) if loop is None else (loop[0], loop[1] or 0)
     if isinstance(what, str):
         library = ctypes.CDLL(sys.modules["numpy.random._generator"].__file__)

@@ -19,6 +19,8 @@ import numpy as np
 from weft.runtime.routines import UFuncHead, fill_table
 
 NAMES, TABLE = "weft_foreign_names", "weft_foreign"
+#: Dimensions of `matmul`, the only function of whole matrices here.
+_PRODUCT = "(n?,k),(k,m?)->(n?,m?)"
 
 _offered: dict[str, int] = {}
 _kept: list[Any] = []
@@ -90,7 +92,7 @@ def ufunc_loop(module: str, name: str, types: str) -> tuple[int, int | None] | N
         ufunc = getattr(importlib.import_module(module), name, None)
     except ImportError:
         return None
-    if not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
+    if not isinstance(ufunc, np.ufunc) or types not in ufunc.types or ufunc.signature not in (None, _PRODUCT):
         return None
     head = UFuncHead.from_address(id(ufunc))
     counts = (head.nin, head.nout, head.nargs, head.ntypes)
@@ -102,17 +104,21 @@ def ufunc_loop(module: str, name: str, types: str) -> tuple[int, int | None] | N
 
 
 def _answers(ufunc: Any, types: str, found: tuple[int, int | None]) -> bool:
-    """Whether the loop, called by its address, gives what the ufunc gives."""
+    """Whether the loop, called by its address, gives what the ufunc gives: on two numbers, or on matrices of 2 x 2."""
     first, second = types.split("->")
-    inputs = [np.array([0.5, 1.25]).astype(letter) for letter in first]
-    outputs = [np.zeros(2, letter) for letter in second]
+    core = ufunc.signature is not None
+    shape = (2, 2) if core else (2,)
+    inputs = [np.array([0.5, 1.25, 3.0, 0.75][: 4 if core else 2]).astype(letter).reshape(shape) for letter in first]
+    outputs = [np.zeros(shape, letter) for letter in second]
     with np.errstate(all="ignore"):
         expected = ufunc(*inputs, signature=types)
     arrays = [*inputs, *outputs]
     places = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
-    steps = (ctypes.c_ssize_t * len(arrays))(*[array.itemsize for array in arrays])
-    count = ctypes.c_ssize_t(2)
+    steps = [0 if core else array.itemsize for array in arrays]
+    steps += [step for array in arrays for step in array.strides if core]
+    sizes = [1, 2, 2, 2] if core else [2]
     loop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(found[0])
-    loop(ctypes.addressof(places), ctypes.addressof(count), ctypes.addressof(steps), found[1])
+    counts, strides = (ctypes.c_ssize_t * len(sizes))(*sizes), (ctypes.c_ssize_t * len(steps))(*steps)
+    loop(ctypes.addressof(places), ctypes.addressof(counts), ctypes.addressof(strides), found[1])
     results = expected if isinstance(expected, tuple) else (expected,)
     return all(a.tobytes() == b.tobytes() for a, b in zip(results, outputs))

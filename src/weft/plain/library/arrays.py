@@ -15,6 +15,7 @@ from weft.plain import foreign, operators
 from weft.plain.builtin import Function
 from weft.plain.called import is_shared, quiet
 from weft.plain.frame import Frame, Value
+from weft.plain.library import routes
 from weft.plain.told import Refusal
 from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node, representation
 from weft.plain.unit import MAX_RANK, Observer
@@ -430,10 +431,8 @@ _RULES: dict[str, Function] = {
     "floor": _of_numbers("floor", _rounded("floor")),
     "ceil": _of_numbers("ceil", _rounded("ceil")),
 }
-_RULES |= {name: _of_numbers(name, _by_loop(place)) for place, name in enumerate(foreign.LOOPS_OF_ONE)}
-_RULES |= {
-    name: _by_loop_of_two(name, place) for place, name in enumerate(foreign.LOOPS_OF_TWO, len(foreign.LOOPS_OF_ONE))
-}
+_RULES |= {name: _of_numbers(name, _by_loop(foreign.LOOPS[name, "d->d"])) for name in foreign.LOOPS_OF_ONE}
+_RULES |= {name: _by_loop_of_two(name, foreign.LOOPS[name, "dd->d"]) for name in foreign.LOOPS_OF_TWO}
 
 
 # --- calls of NumPy ----------------------------------------
@@ -491,8 +490,10 @@ def call(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Val
     name = cx.name()
     cx.write(f"wp_val {name}[] = {{{', '.join(cx.tagged(value) for value in values) or 'wp_of_p(0)'}}};")
     python = cx.writer.called(quiet(callee, len(arguments), tuple(keywords)))
-    spec = cx.writer.spec(result)
-    found = cx.temporary("v", f"wp_call_python({python}, {name}, {len(values)}, {spec}, {cx.line})")
+    call = f"{python}, {name}, {len(values)}, {cx.writer.spec(result)}, {cx.line}"
+    route = routes.route_for(callee, arguments, keywords, result.only())
+    way = "wp_call_python(" if route is None else f"wp_call_numpy(WP_ROUTE_{route.name}, {route.place}, "
+    found = cx.temporary("v", f"{way}{call})")
     cx.check()
     letter = representation(result)
     code = found if letter == "v" else f"{found}.u.{'d' if letter == 'd' else 'p' if letter == 'p' else 'i'}"

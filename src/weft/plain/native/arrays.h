@@ -44,6 +44,8 @@ wp_array *wp_array_reshaped(const wp_type *type, wp_array *a, const int64_t *sha
 wp_array *wp_array_copy(const wp_type *type, const wp_array *a, int64_t line); /* in C order; elements are converted */
 int64_t wp_array_assign(wp_array *to, const wp_array *from, int64_t line); /* to[...] = from; 0: an exception is set */
 int64_t wp_array_fill(wp_array *to, wp_val x, int64_t line);               /* x has the type of the elements */
+/* to[index] = x, of an array or a value that has the type of the elements */
+void wp_array_scatter(wp_array *to, const wp_array *index, wp_val x, int64_t line);
 /* to = a op b, element by element and computed in the type `tag`; `to` has the shape of the result, or is made. NULL: an exception. */
 wp_array *wp_array_binary(const wp_type *type, wp_array *to, int64_t op, int64_t tag, wp_val a, wp_val b, int64_t line);
 wp_array *wp_array_unary(const wp_type *type, int64_t op, int64_t tag, const wp_array *a, int64_t line);

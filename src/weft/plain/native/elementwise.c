@@ -9,6 +9,25 @@
 
 enum { STRIP = 256, FLOAT_TROUBLE = FE_DIVBYZERO | FE_OVERFLOW | FE_INVALID };
 
+/* What the operations that follow must not set. The C library saves and loads the whole state of the x87 unit for that. */
+static inline void clear_trouble(void)
+{
+#ifdef __x86_64__
+    unsigned state = __builtin_ia32_stmxcsr();
+    __asm__ volatile("fnclex");
+    if (state & FLOAT_TROUBLE)
+        __builtin_ia32_ldmxcsr(state & ~(unsigned)FLOAT_TROUBLE);
+#else
+    feclearexcept(FLOAT_TROUBLE);
+#endif
+}
+
+static inline void no_trouble(int64_t line)
+{
+    if (WP_UNLIKELY(fetestexcept(FLOAT_TROUBLE)))
+        wp_deopt("an operation that NumPy warns of", line);
+}
+
 typedef struct {
     char *data;
     int64_t strides[WP_MAX_RANK];
@@ -236,10 +255,10 @@ static void with_float_flags(int64_t op, int64_t tag, const int64_t *shape, int6
 {
     int checked = (tag >= WP_NP_FLOAT32 || r->tag >= WP_NP_FLOAT32) && !is_comparison(op);
     if (checked)
-        feclearexcept(FLOAT_TROUBLE);
+        clear_trouble();
     run_all(op, tag, shape, rank, r, x, y, line);
-    if (checked && fetestexcept(FLOAT_TROUBLE))
-        wp_deopt("an operation that NumPy warns of", line);
+    if (checked)
+        no_trouble(line);
 }
 
 /* The operand as it is seen from a result of this shape: axes of extent 1 and missing ones stand still. */

@@ -11,7 +11,7 @@ typedef struct {
     void *data;
 } ufunc_loop;
 
-enum { MOST_LOOPS = 64 };
+enum { MOST_LOOPS = 128 };
 
 /* By the place of a function in the lists of foreign.py. */
 static ufunc_loop loops[MOST_LOOPS];

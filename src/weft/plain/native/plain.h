@@ -419,6 +419,14 @@ double wp_draw_normal(void *generator, int64_t line);
 double wp_draw_exponential(void *generator, int64_t line);
 double wp_numpy_one(int64_t place, double x, int64_t line); /* a ufunc of one number, by its place in a list */
 double wp_numpy_two(int64_t place, double x, double y, int64_t line);
+/* A function of NumPy of whole arrays by a route of the run time's own, where one suits the arguments; else as wp_call_python. `place`:
+   of the loop that it uses. */
+enum {
+    WP_ROUTE_EACH, WP_ROUTE_POWER, WP_ROUTE_SUM, WP_ROUTE_PRODUCT, WP_ROUTE_EXTREME, WP_ROUTE_MEAN, WP_ROUTE_VARIANCE, WP_ROUTE_DEVIATION,
+    WP_ROUTE_RUNNING_SUM, WP_ROUTE_MATMUL, WP_ROUTE_NORM, WP_ROUTE_WHERE, WP_ROUTE_GATHER, WP_ROUTE_SEARCH_LEFT, WP_ROUTE_SEARCH_RIGHT,
+    WP_ROUTE_JOINED, WP_ROUTE_ROWS, WP_ROUTES
+};
+wp_val wp_call_numpy(int64_t route, int64_t place, void *python, const wp_val *args, int64_t count, const wp_spec *result, int64_t line);
 int64_t wp_draw_whole(void *generator, int64_t low, int64_t high, int64_t masked, int64_t line);
 
 /* --- output: what `print` writes, piece by piece; it is written when the call has returned, or has run for a while -------------------- */

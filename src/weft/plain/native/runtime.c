@@ -21,6 +21,7 @@
 #include "random.c"
 #include "draws.c"
 #include "loops.c"
+#include "routes.c"
 #include "effects.c"
 #include "calls.c"
 #include "opaque.c"

@@ -191,6 +191,9 @@ def put_item(cx: Frame, owner: Value, index: Index, new: Value) -> Value | None:
     """owner[index] = new"""
     head = owner.head()
     parts = _parts(cx, owner, index)
+    if len(parts) == 1 and _is_gathered(parts):
+        assert isinstance(parts[0], Value)
+        return _scattered(cx, owner, parts[0], new)
     _check_parts(cx, parts)
     dtype = dtype_of(head)
     if len(parts) == rank_of(head) and all(_is_place(part) for part in parts):
@@ -203,6 +206,25 @@ def put_item(cx: Frame, owner: Value, index: Index, new: Value) -> Value | None:
         return cx.none
     view = _view(cx, owner, parts)
     return _assign(cx, view, new)
+
+
+def _scattered(cx: Frame, owner: Value, index: Value, new: Value) -> Value | None:
+    """owner[index] = new, of an array of places or of truth values."""
+    dtype = dtype_of(owner.head())
+
+    def one(places: Value, value: Value) -> Value | None:
+        code = cx.tagged(value)
+        if value.head().kind in _SCALARS:
+            converted = numpy_scalars.converted(cx, dtype, value)
+            assert converted is not None
+            code = numpy_scalars.literal(dtype, converted)
+        elif value.head().kind != "ndarray":
+            raise cx.refuse(f"a store of a value of type {value.node!r} into places of an array of {dtype}")
+        cx.write(f"wp_array_scatter({owner.code}, {places.code}, {code}, {cx.line});")
+        cx.check()
+        return cx.none
+
+    return cx.cases([index, new], one, "scatter")
 
 
 def _assign(cx: Frame, view: Value, new: Value) -> Value | None:
