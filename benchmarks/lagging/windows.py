@@ -131,6 +131,30 @@ def sieve(limit):
     return np.count_nonzero(prime)
 
 
+def divisor_sums(limit):
+    total = np.zeros(limit + 1, dtype=np.int64)
+    for d in range(1, limit + 1):
+        for m in range(d, limit + 1, d):
+            total[m] += d
+    return total
+
+
+def greatest_of_four(x):
+    batch, channels, height, width = x.shape
+    out = np.empty((batch, channels, height // 2, width // 2), dtype=x.dtype)
+    for n in range(batch):
+        for c in range(channels):
+            for i in range(height // 2):
+                for j in range(width // 2):
+                    most = x[n, c, 2 * i, 2 * j]
+                    for a in range(2):
+                        for b in range(2):
+                            if x[n, c, 2 * i + a, 2 * j + b] > most:
+                                most = x[n, c, 2 * i + a, 2 * j + b]
+                    out[n, c, i, j] = most
+    return out
+
+
 def _sparse(rng: np.random.Generator) -> tuple[Any, ...]:
     start = np.arange(0, 50_001, 5)
     return start, rng.integers(0, 5000, 50_000), rng.random(50_000), rng.random((5000, 16))
@@ -149,4 +173,6 @@ KERNELS = [
     Kernel("histogram", counts_in_range, lambda rng: (rng.standard_normal(400_000),)),
     Kernel("sparse", rows_times_dense, _sparse),
     Kernel("integers", sieve, lambda rng: (1_000_000,)),
+    Kernel("integers", divisor_sums, lambda rng: (100_000,)),
+    Kernel("windows", greatest_of_four, lambda rng: (rng.random((32, 4, 32, 32)),)),
 ]

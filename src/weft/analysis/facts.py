@@ -3,7 +3,8 @@
 A fact is an affine form that is never negative.  `prove` looks for a non-negative combination of facts that gives the
 wanted form: variables are eliminated one after the other, innermost dimension first, each by a fact that bounds it from
 the right side.  Divisions by constants, minima and maxima of index expressions take part as *atoms*, names with facts
-of their own; any other pure integer expression is an atom without.  Everything is syntactic: no integer-set library.
+of their own, as do products of two variables; any other pure integer expression is an atom without.  Everything is
+syntactic: no integer-set library.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from math import gcd
 
-from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce
+from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
 from weft.ir.index import Affine, affine, derived_bounds, expression
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Derived, Program, SizeOf
@@ -21,6 +22,7 @@ from weft.ir.walk import rewrite, subexpressions, substitute
 from weft.records import dataclass
 
 _MAX_STEPS = 120
+_MAX_FACTORS = 3
 _MAX_DEPTH = 9
 NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
@@ -31,18 +33,43 @@ class Atoms:
 
     names: dict[Expr, str] = field(default_factory=dict)
     facts: dict[str, tuple[Affine, ...]] = field(default_factory=dict)
+    products: set[str] = field(default_factory=set)
 
     def linear(self, expr: Expr) -> Affine | None:
         """The linear form of an integer expression over variables and atoms; None if it reads memory or is no index."""
         return affine(expr, self.atom)
 
     def atom(self, expr: Op) -> Affine | None:
+        if expr.op == "mul" and (expanded := self.product(*(self.linear(arg) for arg in expr.args))) is not None:
+            return expanded
         name = self.names.get(expr)
         if name is None:
             if any(isinstance(e, (Read, Reduce)) for e in subexpressions(expr)):
                 return None  # memory changes: the same text need not be the same value
             name = self.names[expr] = f"@{len(self.names)}"
             self.facts[name] = tuple(self._facts_of(expr, Affine(((name, 1),), 0)))
+        return Affine(((name, 1),), 0)
+
+    def product(self, left: Affine | None, right: Affine | None) -> Affine | None:
+        """(i + 1) * (k + 2) as i*k + 2*i + k + 2, in which i*k is an atom; None for what is not that simple."""
+        if left is None or right is None or max(len(left.terms), len(right.terms)) > _MAX_FACTORS:
+            return None
+        names = left.names | right.names
+        if any(name.startswith("@") for name in names):
+            return None
+        result = right.scaled(left.constant) + left.without_constant().scaled(right.constant)
+        for one, times in left.terms:
+            for other, factor in right.terms:
+                result += self._of_two(*sorted((one, other))).scaled(times * factor)
+        return result
+
+    def _of_two(self, one: str, other: str) -> Affine:
+        expr = Op("mul", (Var(one), Var(other)), INT)
+        name = self.names.get(expr)
+        if name is None:
+            name = self.names[expr] = f"@{len(self.names)}"
+            self.products.add(name)
+            self.facts[name] = (Affine(((name, 1),), 0),) if one == other else ()
         return Affine(((name, 1),), 0)
 
     def expression(self, form: Affine) -> Expr:
@@ -106,6 +133,7 @@ class Facts:
         lo, hi = self._alternatives(dim.lo, "maximum"), self._alternatives(dim.hi, "minimum")
         if dim.step > 0:
             forms += [variable - form for form in lo] + [form - one - variable for form in hi]
+            forms += self._of_strides(dim, variable)
         else:
             lo, hi = self._alternatives(dim.lo, "minimum"), self._alternatives(dim.hi, "maximum")
             forms += [form - variable for form in lo] + [variable - form - one for form in hi]
@@ -116,6 +144,24 @@ class Facts:
         for dim in domain:
             facts = facts.with_dim(dim)
         return facts
+
+    def _of_strides(self, dim: Dim, variable: Affine) -> list[Affine]:
+        """Where a step is not known now: q < a // s, for s >= 1, is s * q <= a - s.  That it is not negative, either.
+
+        Only of an `a` that is no product: one that leaves 64 bits would be noticed too late.
+        """
+        quotient = dim.hi
+        if isinstance(quotient, Op) and quotient.op == "maximum" and dim.lo in quotient.args:
+            quotient = quotient.args[0 if quotient.args[1] == dim.lo else 1]
+        if not isinstance(quotient, Op) or quotient.op != "floordiv" or not is_const(dim.lo, 0):
+            return []
+        whole, step = (self.linear(argument) for argument in quotient.args)
+        if whole is None or step is None or step.is_constant or not self.prove(step - Affine((), 1)):
+            return []
+        if (whole.names | step.names) & self.atoms.products:
+            return []
+        jumps = self.atoms.product(step, variable)
+        return [] if jumps is None else [whole - jumps - step, jumps - variable]
 
     def _alternatives(self, expr: Expr, op: str) -> list[Affine]:
         """The forms that all bound, if `expr` is a minimum (maximum) of several."""

@@ -55,6 +55,9 @@ class Affine:
             return Affine((), 0)
         return Affine(tuple([(name, c * factor) for name, c in self.terms]), self.constant * factor)
 
+    def without_constant(self) -> Affine:
+        return Affine(self.terms, 0)
+
     def without(self, name: str) -> Affine:
         """The form with the term of `name` removed."""
         return Affine(tuple(term for term in self.terms if term[0] != name), self.constant)

@@ -30,6 +30,7 @@ from weft.ir.walk import (
     expr_size,
     free_vars,
     has_exit,
+    map_dim,
     map_node_exprs,
     rewrite,
     subexpressions,
@@ -72,14 +73,15 @@ class _Place:
 
     def inside(self, dims: Iterable[AnyDim]) -> _Place:
         dims = tuple(dims)
-        return replace(self, facts=self.facts.with_domain(dims), dims=self.dims + dims)
+        known = self.facts.with_domain(map_dim(dim, self.resolved) for dim in dims) if self.values else None
+        return replace(self, facts=known or self.facts.with_domain(dims), dims=self.dims + dims)
 
     def after(self, node: Node) -> _Place:
         """What is still known of scalars behind a node."""
         written = buffers_written(node)
         if not written:
             return self
-        values = {n: v for n, v in self.values.items() if n not in written and not expr_buffers(v) & written}
+        values = self._without(written)
         if isinstance(node, Stmt) and not (node.domain or node.index or node.reduce):
             value = self.resolved(node.value)
             if node.buffer not in expr_buffers(value) and expr_size(value) < _LARGE:
@@ -94,9 +96,12 @@ class _Place:
 
         return rewrite(expr, visit) if self.values else expr
 
-    def forgetting(self) -> _Place:
-        """Inside a block of its own, where the scalars may have changed meanwhile."""
-        return replace(self, values={})
+    def within(self, node: Node) -> _Place:
+        """Inside a loop, where the scalars that it changes are not what they were before it."""
+        return replace(self, values=self._without(buffers_written(node)))
+
+    def _without(self, written: set[str]) -> dict[str, Expr]:
+        return {n: v for n, v in self.values.items() if n not in written and not expr_buffers(v) & written}
 
     def knowing(self, condition: Expr, holds: bool = True) -> _Place:
         return replace(self, facts=self.facts.with_condition(condition, holds))
@@ -154,7 +159,7 @@ class _Mover:
             new = self.node(node, place)
             if new is not None:
                 out.append(new)
-            place = place.after(node)
+            place = place.after(node if new is None else new)
             if isinstance(new, Check) and not new.domain:
                 place = place.knowing(new.condition)
             if has_exit((node,)):
@@ -170,14 +175,14 @@ class _Mover:
         if isinstance(node, Stmt):
             return map_node_exprs(node, lambda e: rewrite(e, lambda part: self.unwrapped(part, place)))
         if isinstance(node, Loop):
-            body = self.block(node.body, place.inside((node.dim,)).forgetting())
+            body = self.block(node.body, place.inside((node.dim,)).within(node))
             return node if body is node.body else replace(node, body=body)
         if isinstance(node, If):
             then = self.block(node.then, place.perhaps().knowing(node.condition))
             orelse = self.block(node.orelse, place.perhaps().knowing(node.condition, holds=False))
             return node if then is node.then and orelse is node.orelse else replace(node, then=then, orelse=orelse)
         if isinstance(node, While):
-            prelude, body = (self.block(inner, place.forgetting()) for inner in (node.prelude, node.body))
+            prelude, body = (self.block(inner, place.within(node)) for inner in (node.prelude, node.body))
             unchanged = prelude is node.prelude and body is node.body
             return node if unchanged else replace(node, prelude=prelude, body=body)
         return node
@@ -187,6 +192,8 @@ class _Mover:
         if not isinstance(expr, Op) or expr.op != "select":
             return expr
         told = ranges.decided(expr.args[0], self.integers)
+        if told is None and _is_negative(expr.args[0]):
+            told = place.facts.decide(place.resolved(expr.args[0]))
         if told is not None:
             return expr.args[1 if told else 2]
         found = wrapped(place.resolved(expr))
@@ -237,6 +244,11 @@ class _Mover:
         for part in left[1:]:
             condition = Op("and", (condition, part), check.condition.type)
         return check if condition == check.condition else replace(check, condition=condition)
+
+
+def _is_negative(condition: Expr) -> bool:
+    """Whether a condition asks for a negative index."""
+    return isinstance(condition, Op) and condition.op == "lt" and condition.args[1] == integer(0)
 
 
 def _known_integers(program: Program) -> ranges.Environment:

@@ -20,6 +20,7 @@ from weft.passes import (
     counters,
     detach,
     directed,
+    ends,
     expand,
     flags,
     follow,
@@ -100,6 +101,7 @@ LOWERING: tuple[Pass, ...] = (
     invariant.run,
     repeated.run,
     signs.run,
+    ends.run,
     wrapped.run,
     version.run,
 )

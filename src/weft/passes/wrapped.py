@@ -31,7 +31,7 @@ def _block(block: Block) -> Block:
     for node in block:
         node = map_sub_blocks(node, _block)
         last = out[-1] if out else None
-        kept = _unwrapped(last, node) if isinstance(last, Stmt) and isinstance(node, Check) else None
+        kept = unwrapped(last, node) if isinstance(last, Stmt) and isinstance(node, Check) else None
         if kept is None or not isinstance(node, Check):
             out.append(node)
             continue
@@ -41,7 +41,7 @@ def _block(block: Block) -> Block:
     return block if len(out) == len(block) and all(a is b for a, b in zip(out, block)) else tuple(out)
 
 
-def _unwrapped(stmt: Stmt, check: Check) -> Expr | None:
+def unwrapped(stmt: Stmt, check: Check) -> Expr | None:
     """The index as it is, if a statement makes it positive and a test of its range follows."""
     value, condition = stmt.value, check.condition
     if stmt.index or stmt.domain or check.domain or not isinstance(value, Op) or value.op != "select":
