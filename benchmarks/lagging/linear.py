@@ -121,6 +121,37 @@ def _projector(rng: np.random.Generator) -> tuple[Any, ...]:
     return h + h.T, nodes, nodes / 32
 
 
+def small_systems(a, b):
+    for t in range(a.shape[0]):
+        for k in range(4):
+            for i in range(k + 1, 4):
+                f = a[t, i, k] / a[t, k, k]
+                for j in range(k, 4):
+                    a[t, i, j] -= f * a[t, k, j]
+                b[t, i] -= f * b[t, k]
+        for i in range(3, -1, -1):
+            for j in range(i + 1, 4):
+                b[t, i] -= a[t, i, j] * b[t, j]
+            b[t, i] /= a[t, i, i]
+    return b
+
+
+def small_cholesky(a):
+    lower = np.zeros_like(a)
+    for t in range(a.shape[0]):
+        for j in range(6):
+            s = a[t, j, j]
+            for k in range(j):
+                s -= lower[t, j, k] * lower[t, j, k]
+            lower[t, j, j] = np.sqrt(s)
+            for i in range(j + 1, 6):
+                s = a[t, i, j]
+                for k in range(j):
+                    s -= lower[t, i, k] * lower[t, j, k]
+                lower[t, i, j] = s / lower[t, j, j]
+    return lower
+
+
 def _definite(rng: np.random.Generator, n: int) -> np.ndarray[Any, Any]:
     a = rng.random((n, n))
     return a + n * np.eye(n)
@@ -139,5 +170,7 @@ KERNELS = [
     Kernel("lapack", inverse_iteration, lambda rng: (_definite(rng, 150), rng.random(150), 20)),
     Kernel("triangles", symmetric_product, lambda rng: (1.5, 1.2, *(rng.random((150, 150)) for _ in range(3)))),
     Kernel("triangles", triangular_product, lambda rng: (1.5, *(rng.random((200, 200)) for _ in range(2)))),
+    Kernel("batches", small_systems, lambda rng: (rng.random((3000, 4, 4)) + 4 * np.eye(4), rng.random((3000, 4)))),
+    Kernel("batches", small_cholesky, lambda rng: (rng.random((3000, 6, 6)) + 9 * np.eye(6),)),
     Kernel("triangles", rank_update_lower, lambda rng: (1.5, rng.random((300, 200)), rng.random((300, 300)))),
 ]
