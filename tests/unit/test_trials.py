@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import ctypes
 import math
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -382,3 +383,112 @@ def test_calls_inside_a_recursive_call_are_part_of_it(time: Time) -> None:
     assert [n for _, n in depths] == [3, 2, 1, 0] * (len(depths) // 4) and {*names} == {"native", "plain"}
     assert all(len({*names[start : start + 4]}) == 1 for start in range(0, len(names), 4))
     assert len(names) > 4 * 4
+
+
+# --- calls that go straight to Python -------------------------------------------------------------------------------
+
+
+class Looks(Time):
+    """A clock that stands still, and counts the looks at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def read(self) -> int:
+        self.count += 1
+        return super().read()
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Looks]:
+    core = dispatch.load_core()
+    assert core is not None
+    made = Looks()
+    callback = _CLOCK(made.read)
+    core.library.weft_set_trial_clock(ctypes.cast(callback, ctypes.c_void_p))
+    monkeypatch.setenv("WEFT_TIMED", "1")
+    yield made
+    core.library.weft_set_trial_clock(None)
+
+
+def straight(looks: Looks) -> Any:
+    """A function for whose calls with lists Python is the faster way."""
+    compiled: Any = weft.jit(_copied(largest), fallback="silent")
+    looks.look = 1000  # the clock is looked at more often in a native call than in a plain one
+    for _ in range(20):
+        compiled([3, 9, 4])
+    looks.look = 0
+    for _ in range(10):
+        compiled([3, 9, 4])
+    assert compiled.stats["slower"]
+    return compiled
+
+
+def _copied(function: Any) -> Any:
+    return types.FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+def test_calls_of_one_kind_that_python_runs_faster_cost_one_look_at_the_clock(looks: Looks) -> None:
+    compiled = straight(looks)
+    before, calls = looks.count, compiled.stats["python_calls"]
+    for _ in range(100):
+        assert compiled([3, 9, 4]) == 9
+    assert compiled.stats["python_calls"] == calls + 100
+    assert looks.count - before <= 101
+
+
+def test_straight_calls_end_when_the_clock_moves(looks: Looks) -> None:
+    """One of them may have been longer than those by which the way was chosen."""
+    compiled = straight(looks)
+    compiled([3, 9, 4])
+    looks.now += 50_000_000
+    compiled([3, 9, 4])
+    before = looks.count
+    compiled([3, 9, 4])
+    assert looks.count - before > 1
+
+
+def test_straight_calls_of_other_kinds_are_asked_about(looks: Looks) -> None:
+    compiled = straight(looks)
+    assert compiled(np.array([1.0, 5.0])) == 5.0
+    assert len(compiled.versions) == 2
+    assert compiled([3, 9, 4]) == 9
+    assert compiled(items=[3, 9, 4]) == 9
+    assert compiled((1, 2)) == 2
+
+
+def test_straight_calls_see_a_function_that_is_redefined(looks: Looks) -> None:
+    compiled = straight(looks)
+    compiled.py_func.__code__ = smallest.__code__
+    assert compiled([3, 9, 4]) == 3
+
+
+def smallest(items):
+    best = items[0]
+    for item in items:
+        if item < best:
+            best = item
+    return best
+
+
+def test_straight_calls_raise_what_python_raises(looks: Looks) -> None:
+    compiled = straight(looks)
+    with pytest.raises(IndexError, match="list index out of range") as caught:
+        compiled([])
+    assert [entry.name for entry in caught.traceback][1:] == ["largest"]
+    assert compiled([3, 9, 4]) == 9
+
+
+def added(*numbers):
+    return numbers[0] + numbers[1]
+
+
+def test_calls_of_functions_with_a_star_go_straight_too(looks: Looks) -> None:
+    compiled: Any = weft.jit(added, fallback="silent")
+    for _ in range(200):
+        assert compiled(1, 2) == 3
+    with pytest.raises(IndexError):
+        compiled(1)
+    assert compiled("a", "b") == "ab"
+    assert compiled(1 << 70, 1) == (1 << 70) + 1

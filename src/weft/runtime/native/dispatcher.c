@@ -21,6 +21,7 @@ typedef struct {
     PyObject *forms[MOST_FORMS]; /* of a function with * parameters: what takes calls of so many arguments without names */
     left_table left;
     call_watch watch;
+    straight_way straight;
     /* The function that all of this is of, and what it was made from: code, defaults and keyword defaults. */
     PyObject *defined, *code, *given, *named;
     uint64_t named_changes;
@@ -143,6 +144,8 @@ static PyObject *call_plain(dispatcher *d, PyObject *const *args, size_t flags, 
     return answer;
 }
 
+#include "straight.c"
+
 /* Asks `_miss` about a call that no version takes. */
 static PyObject *miss(dispatcher *d, PyObject *const *args, size_t flags, PyObject *keywords, int status)
 {
@@ -150,8 +153,11 @@ static PyObject *miss(dispatcher *d, PyObject *const *args, size_t flags, PyObje
     d->misses += status == 0;
     d->guard_failures += status == STATUS_GUARD;
     uint64_t kind = kind_of_call(args, count, keywords);
-    if (d->plain != NULL && is_left(&d->left, kind))
-        return call_plain(d, args, flags, keywords);
+    if (d->plain != NULL && is_left(&d->left, kind, straight_calls(d))) {
+        PyObject *answer = call_plain(d, args, flags, keywords);
+        begin_straight(d, NULL, kind);
+        return answer;
+    }
     if (!stack_suffices())
         return NULL;
     questions++;
@@ -468,21 +474,26 @@ static __attribute__((noinline)) attempt_outcome attempt_bound(dispatcher *d, Py
     return bind(d, args, count, keywords, values) ? attempt_versions(d, values, answer, plain) : ATTEMPT_UNFIT;
 }
 
+static PyObject *call_form(dispatcher *d, PyObject *form, PyObject *const *args, size_t flags);
+
 static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     dispatcher *d = (dispatcher *)self;
     Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
     PyObject *answer = NULL;
     if (is_redefined(d)) {
+        d->straight.left = 0;
         PyObject *renewed = PyObject_CallMethod(self, "_renew", NULL);
         if (renewed == NULL)
             return NULL;
         Py_DecRef(renewed);
     }
+    if (d->straight.left > 0 && goes_straight(d, args, count, keywords))
+        return call_straight(d, args, (size_t)count, keywords);
     version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
     if (d->variadic && keywords == NULL && count < MOST_FORMS && d->forms[count] != NULL)
-        return dispatcher_vectorcall(d->forms[count], args, flags, NULL);
+        return call_form(d, d->forms[count], args, flags);
     if (d->version_count > 0 && !stack_holds_kernel())
         return d->plain != NULL ? call_plain(d, args, flags, keywords) : miss(d, args, flags, keywords, 0);
     if (d->version_count > 0 && !d->variadic) {
@@ -501,10 +512,26 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
             note_plain(plain, trial_clock(plain) - start, questions != before);
         else if (watched)
             note_left_to_python(plain, watch_clock(precisely) - start, precisely);
+        if (!on_trial && plain->way == WAY_PLAIN)
+            begin_straight(d, plain, kind_of_call(args, count, keywords));
         release_version(plain);
         return answer;
     }
     return miss(d, args, flags, keywords, outcome == ATTEMPT_GUARD ? STATUS_GUARD : 0);
+}
+
+/* A call by the form that it has. If such calls go straight to what that form was made of, they need not come by here. */
+static PyObject *call_form(dispatcher *d, PyObject *form, PyObject *const *args, size_t flags)
+{
+    dispatcher *made = (dispatcher *)new_reference(form);
+    PyObject *answer = dispatcher_vectorcall(form, args, flags, NULL);
+    if (made->straight.left > 0 && made->plain == made->defined && d->plain == d->defined) {
+        d->straight = made->straight;
+        d->straight.missed = 0;
+        made->straight.left = 0;
+    }
+    Py_DecRef((PyObject *)made);
+    return answer;
 }
 
 /* --- the type --- */
@@ -571,6 +598,7 @@ static PyObject *dispatcher_add(PyObject *self, PyObject *encoded)
     memmove(&versions[at + 1], &versions[at], (size_t)(d->version_count - at) * sizeof *versions);
     versions[at] = v;
     d->version_count++;
+    d->straight.left = 0;
     return PyLong_FromLongLong(v->index);
 }
 
@@ -592,6 +620,7 @@ static PyObject *dispatcher_drop_versions(PyObject *self, PyObject *unused)
     d->versions = NULL;
     d->version_count = 0;
     d->left.count = 0;
+    d->straight.left = 0;
     drop_forms(d);
     for (int i = 0; i < count; i++)
         release_version(versions[i]);

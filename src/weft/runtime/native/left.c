@@ -54,13 +54,14 @@ static left_kind *find_left(left_table *table, uint64_t kind)
     return NULL;
 }
 
-/* Whether a call of this kind is to run in plain Python without a question. */
-static int is_left(left_table *table, uint64_t kind)
+/* Whether a call of this kind is to run in plain Python without a question, after `straight` others that did. */
+static int is_left(left_table *table, uint64_t kind, int64_t straight)
 {
     left_kind *known = find_left(table, kind);
     if (known == NULL || known->answers < LEFT_ANSWERS)
         return 0;
-    if (++known->calls < known->again)
+    known->calls += 1 + straight;
+    if (known->calls < known->again)
         return 1;
     known->again *= LEFT_AGAIN;
     return 0;

@@ -83,6 +83,14 @@ typedef struct {
     int suspected;
 } call_watch;
 
+/* Calls of one kind that run in plain Python, see straight.c: `left` more of them, and `done` since the last other one; `tick`
+   of the cheap clock, which is looked at if some way is `watched`; `missed`: no version is for them. */
+typedef struct {
+    uint64_t kind;
+    int64_t left, done, tick;
+    int watched, missed;
+} straight_way;
+
 typedef struct {
     PyObject *owner;
     int references;
