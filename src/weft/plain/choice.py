@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import dis
+import gc
 import itertools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from weft.naming import home_of
@@ -54,8 +55,14 @@ def _is_of(modules: tuple[str, ...], value: Any, depth: int = 0) -> bool:
         return False
     if kind in (list, tuple):
         return any(_is_of(modules, item, depth + 1) for item in value[:3])
-    held = value if isinstance(value, dict) else getattr(value, "__dict__", {})
-    return any(_is_of(modules, item, depth + 1) for item in itertools.islice(held.values(), 12))
+    return any(_is_of(modules, item, depth + 1) for item in itertools.islice(_held_by(value), 12))
+
+
+def _held_by(value: Any) -> Iterable[Any]:
+    """The items of a dict, or what an object's attributes hold: asking for `__dict__` would make a dict for good."""
+    if isinstance(value, dict):
+        return value.values()
+    return gc.get_referents(value) if type(value).__dictoffset__ else ()
 
 
 def _is_name_of(modules: tuple[str, ...], value: Any) -> bool:

@@ -149,6 +149,15 @@ def collect_every(count: int) -> None:
         library.wp_collect_every(ctypes.c_int64(count))
 
 
+def own_attributes(value: Any) -> dict[str, Any]:
+    """The attributes in an object's dict, without one being made for it: the object would be slower for good."""
+    library = load() if type(value).__dictoffset__ else None
+    if library is None:
+        return dict(getattr(value, "__dict__", {}))
+    found: dict[str, Any] = library.wp_attributes(value)
+    return found
+
+
 # Libraries are never unloaded: types of a kernel may be known to the run time.
 _kept: list[ctypes.PyDLL] = []
 
@@ -211,4 +220,5 @@ def _start() -> ctypes.PyDLL:
     path = chain.build_shared(runtime_source(), flags=_runtime_flags(), name="weft_plain")
     library = cache.library(path, _Global)
     starting.start(library)
+    library.wp_attributes.restype, library.wp_attributes.argtypes = ctypes.py_object, [ctypes.py_object]
     return library

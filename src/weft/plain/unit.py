@@ -20,6 +20,7 @@ from weft.errors import APART, Span
 from weft.frontend import reads
 from weft.naming import is_jitted, library_of
 from weft.plain import foreign
+from weft.plain.runtime import own_attributes
 from weft.plain.told import Refusal
 from weft.plain.types import BIG, BYTEARRAY, DTYPES, SCALAR_HEADS, Head, Key, Lattice, Node, add
 
@@ -613,7 +614,7 @@ class Observer:
 
 def attributes_of(value: Any) -> list[tuple[str, Any]]:
     """The attributes that an object holds itself, from its dict and its slots."""
-    found = list(getattr(value, "__dict__", {}).items())
+    found = list(own_attributes(value).items())
     for base in type(value).__mro__:
         slots = vars(base).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:

@@ -462,13 +462,14 @@ static wp_object *object_in(PyObject *o, const wp_type *type)
     remember_in(o, result, type);
     uint64_t mask = 0;
     if (facts->has_dict) {
-        PyObject *attributes = PyObject_GenericGetDict(o, NULL), *name, *value;
-        Py_ssize_t position = 0;
+        attribute_walk walk;
+        PyObject *name, *value;
         int32_t likely = 0;
-        if (attributes == NULL)
+        if (!begin_walk(&walk, o))
             return NULL;
-        hold_new(attributes);
-        while (PyDict_Next(attributes, &position, &name, &value)) {
+        if (walk.dict != NULL)
+            hold_new(walk.dict);
+        while (next_attribute(&walk, &name, &value)) {
             int32_t k = type->count == 0 ? -1 : name_index(type, name, likely);
             if (k < 0 || facts->members[k] || !in_slot(value, type->slots[k], (char *)result + type->offsets[k]))
                 return NULL;

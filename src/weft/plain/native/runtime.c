@@ -14,6 +14,7 @@
 #include "bytearrays.c"
 #include "arrays.c"
 #include "elementwise.c"
+#include "attributes.c"
 #include "convert.c"
 #include "results.c"
 #include "writeback.c"

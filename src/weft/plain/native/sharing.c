@@ -12,7 +12,7 @@ static const int64_t PATIENCE = 500000000; /* nanoseconds after which a change o
 typedef struct watched {
     PyObject *object;
     const wp_type *type; /* its attributes are watched; NULL: its items */
-    int written;
+    int written, attributes; /* attributes: all that the object has itself are watched, and not its items */
     object_list items; /* as they were, owned: an address means the same object */
 } watched;
 
@@ -31,11 +31,13 @@ static void drop_items(object_list *list)
     *list = (object_list){0};
 }
 
-static int is_watched(const PyObject *o)
+static int is_container(const PyObject *o)
 {
     return o->type == &PyList_Type || o->type == &PySet_Type || o->type == &PyByteArray_Type || o->type == deque_class ||
            PyType_IsSubtype(o->type, &PyDict_Type);
 }
+
+static int is_watched(PyObject *o) { return is_container(o) || values_of(o) != NULL; }
 
 /* What a container or object holds now, as new references. */
 static void content_of(const watched *w, object_list *into)
@@ -52,6 +54,15 @@ static void content_of(const watched *w, object_list *into)
     } else if (o->type == &PyList_Type) {
         for (Py_ssize_t i = 0; i < ((ListHead *)o)->size; i++)
             add_item(into, ((ListHead *)o)->items[i]);
+    } else if (w->attributes) {
+        attribute_walk walk;
+        if (begin_walk(&walk, o))
+            while (next_attribute(&walk, &key, &value)) {
+                add_item(into, key);
+                add_item(into, value);
+            }
+        PyErr_Clear();
+        end_walk(&walk);
     } else if (PyType_IsSubtype(o->type, &PyDict_Type)) {
         while (PyDict_Next(o, &position, &key, &value)) {
             add_item(into, key);
@@ -70,7 +81,7 @@ static void watch(PyObject *o, const wp_type *type, int written)
 {
     now.watched = grown(now.watched, now.watched_count, &now.watched_capacity, sizeof(watched));
     watched *w = &now.watched[now.watched_count++];
-    *w = (watched){.object = o, .type = type, .written = written};
+    *w = (watched){.object = o, .type = type, .written = written, .attributes = type == NULL && !is_container(o)};
     content_of(w, &w->items);
 }
 
@@ -87,7 +98,7 @@ static void before_others(void)
         pair_add(&written, o, o);
         if (type->kind == WP_NAMESPACE || (type->kind == WP_OBJECT && !facts_of(type)->has_dict))
             watch(o, type, 1);
-        else if (type->kind == WP_OBJECT) {
+        else if (type->kind == WP_OBJECT && values_of(o) == NULL) {
             PyObject *attributes = PyObject_GenericGetDict(o, NULL);
             PyErr_Clear();
             if (attributes != NULL)

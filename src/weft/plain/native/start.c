@@ -228,6 +228,7 @@ PyObject *wp_start(PyObject *miss, PyObject *deque, PyObject *ordered, PyObject 
     find_mixing();
     find_ints();
     find_strings();
+    find_values();
     try_sets();
     return new_reference(&_Py_NoneStruct);
 }

@@ -151,12 +151,12 @@ static int prepare_deque(change *c, wp_deque *q)
 }
 
 /* The instance's own value, not its class's; a new reference or NULL. */
-static PyObject *own_attribute(PyObject *o, PyObject *attributes, PyObject *name, int is_member)
+static PyObject *own_attribute(PyObject *o, const attribute_walk *attributes, PyObject *name, int32_t likely, int is_member)
 {
     PyObject *found = NULL;
     if (is_member)
         found = PyObject_GenericGetAttr(o, name);
-    else if (attributes != NULL && (found = PyDict_GetItemWithError(attributes, name)) != NULL)
+    else if (attributes != NULL && (found = own_value(attributes, name, likely)) != NULL)
         Py_IncRef(found);
     PyErr_Clear();
     return found;
@@ -171,11 +171,11 @@ static int prepare_object(change *c, wp_record *o)
         no_result(DISORDERED);
         return 0;
     }
-    PyObject *attributes = facts->has_dict ? PyObject_GenericGetDict(c->target, NULL) : NULL;
-    if (attributes != NULL)
-        hold_new(attributes);
+    attribute_walk walk, *attributes = facts->has_dict && begin_walk(&walk, c->target) ? &walk : NULL;
+    if (attributes != NULL && walk.dict != NULL)
+        hold_new(walk.dict);
     for (int32_t k = 0; k < type->count; k++) {
-        PyObject *old = own_attribute(c->target, attributes, type->names[k], facts->members[k]), *value = NULL;
+        PyObject *old = own_attribute(c->target, attributes, type->names[k], k, facts->members[k]), *value = NULL;
         if (mask >> k & 1) {
             value = out_reusing(old, (char *)o + type->offsets[k], type->slots[k]->repr);
             if (value == NULL) {
