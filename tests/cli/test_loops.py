@@ -50,7 +50,7 @@ def entered(function: Any, *args: Any, is_traced: bool = True) -> tuple[Any, loo
             if line:
                 frame.f_lineno = line  # type: ignore[misc]
         else:
-            assert heads.placed(frame, found.line, found.depth, entry._reached)
+            assert heads.placed(frame, found.line, found.depth, entry._reached, at_head=True)
             frame.f_trace = None
         return None
 
@@ -471,3 +471,163 @@ def test_an_iteration_is_timed_without_what_every_part_costs(monkeypatch: pytest
     assert loops.timed(run(0.3, 0.0)) == pytest.approx(0.3)
     assert loops.timed(run(0.002, 0.0, last=4)) == pytest.approx(0.002)
     assert loops.timed(lambda count: False) == 0.0
+
+
+# --- what lies on the stack -----------------------------------------------------------------------------------------
+
+
+def _seen_from(function: Callable[..., Any], *args: Any) -> list[list[Any]]:
+    """The iterators that `look`, called by a function, finds on its caller's stack."""
+    seen: list[list[Any]] = []
+
+    def look(value: Any = None) -> Any:
+        seen.append(heads.iterators_of(sys._getframe(1)))
+        return value
+
+    function(look, *args)
+    return seen
+
+
+class Manager:
+    def __enter__(self) -> Manager:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def _nested(look, outer, inner):
+    for a in outer:
+        with Manager():
+            try:
+                for b in inner:
+                    look()
+                raise ValueError
+            except ValueError:
+                for b in inner:
+                    look()
+
+
+def _broken_off(look, items):
+    for item in items:
+        if item:
+            break
+    return look()
+
+
+def _returned(look, items):
+    for item in items:
+        if item:
+            return look(item)
+    return None
+
+
+def _one_after_the_other(look, first, second):
+    for item in first:
+        if item:
+            break
+    for item in second:
+        look(item)
+
+
+def test_iterators_are_found_between_other_things_on_the_stack() -> None:
+    outer, inner = [1, 2], (3, 4, 5)
+    seen = _seen_from(_nested, outer, inner)
+    assert len(seen) == 12
+    for one in seen:
+        assert [type(each) for each in one] == [type(iter(outer)), type(iter(inner))]
+
+
+def test_an_iterator_that_a_loop_has_let_go_of_is_not_looked_for() -> None:
+    """The instructions behind a `break` may stand inside the loop's."""
+    for one in _seen_from(_broken_off, [0, 1, 2]):
+        assert one in ([], [None])
+    assert [type(one) for one in _seen_from(_returned, [0, 1, 2])[0]] == [type(iter([]))]
+    second = (7, 8)
+    for seen in _seen_from(_one_after_the_other, [0, 1], second):
+        assert [type(one) for one in seen] == [type(iter(second))]
+
+
+def test_an_object_in_the_place_of_an_iterator_gives_others_items_and_does_nothing_else() -> None:
+    reached: list[types.FrameType] = []
+    found: list[Any] = []
+
+    def put(frame: types.FrameType) -> None:
+        line = frame.f_code.co_firstlineno + 2
+        assert heads.placed(frame, line, 0, lambda frame: reached.append(frame))
+
+    def loop():
+        total = 0
+        for item in [1, 2, 3, 4]:
+            if item == 1:
+                put(sys._getframe())
+                found.extend(one for one in gc.get_objects() if type(one) is heads.Head)
+                assert next(found[0]) == 2
+            total += item
+        return total
+
+    gc.collect()
+    assert loop() == 1 + 3 + 4
+    assert len(reached) == 1
+
+
+def test_stacks_are_known_of_every_loop_of_python_s_own_library() -> None:
+    import dis
+    from pathlib import Path
+
+    from weft.heat.stacks import OTHER, CodeStacks
+
+    def loops_in(code: types.CodeType) -> int:
+        found = CodeStacks(code)
+        places = [step.offset for step in dis.get_instructions(code) if step.opname == "FOR_ITER"]
+        for place in places:
+            assert found.before[place]
+            assert found.before[place][-1] != OTHER or code.co_name.startswith("<")
+        return len(places) + sum(loops_in(one) for one in code.co_consts if isinstance(one, types.CodeType))
+
+    home = Path(dis.__file__).parent
+    names = ("dis", "argparse", "ast", "difflib", "inspect", "tarfile", "textwrap", "zipfile", "heapq")
+    assert sum(loops_in(compile((home / f"{name}.py").read_text(), name, "exec")) for name in names) > 200
+
+
+def _interrupted(items):
+    total = taken = 0
+    try:
+        for item in items:
+            total += item
+            taken += 1
+    except KeyboardInterrupt:
+        pass
+    return total, taken
+
+
+@pytest.mark.parametrize("is_traced", [True, False])
+def test_an_interrupt_between_two_parts_finds_variables_as_the_iterator_is(monkeypatch, is_traced) -> None:
+    from weft.heat import entering
+
+    whole, parts = entering.Parts.part, []
+
+    def part(self: Any, values: tuple[Any, ...]) -> Any:
+        parts.append(values)
+        if len(parts) == 3:
+            raise KeyboardInterrupt
+        return whole(self, values)
+
+    monkeypatch.setattr(entering.Parts, "part", part)
+    (total, taken), _ = entered(_interrupted, list(range(100_000)), is_traced=is_traced)
+    assert len(parts) == 3
+    assert 0 < taken < 100_000
+    assert total == sum(range(taken))
+
+
+def test_a_mistake_of_weft_s_own_between_two_parts_leaves_the_loop_to_python(monkeypatch) -> None:
+    from weft.heat import entering
+
+    def wrong(*_: object) -> int:
+        raise ZeroDivisionError("a mistake")
+
+    monkeypatch.setattr(entering, "following", wrong)
+    monkeypatch.delenv("WEFT_VERIFY", raising=False)
+    (total, taken), loop = entered(_interrupted, list(range(1000)), is_traced=False)
+    assert (total, taken) == (sum(range(1000)), 1000)
+    assert loop.state == "left"

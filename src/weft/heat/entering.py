@@ -17,7 +17,7 @@ from weft.errors import Span, Unsupported
 from weft.heat.apart import Apart
 from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.fetched import Fetched
-from weft.heat.heads import iterators_of
+from weft.heat.heads import iterators_of, write_back
 from weft.heat.loops import Loop, following, timed, variables_of
 from weft.heat.outline import Outline
 from weft.options import make_options
@@ -116,7 +116,7 @@ def _state(outline: Outline, frame: types.FrameType) -> Any:
     """What is left of the loop; None if it runs over something else than it was compiled for."""
     if outline.kind == "while":
         return Counted()
-    iterator = iterators_of(frame)[outline.depth]
+    iterator = iterators_of(frame, at_head=True)[outline.depth]
     if outline.kind == "range":
         return Ranged(iterator) if type(iterator) is _RANGES else None
     if outline.kind == "numbered":
@@ -183,7 +183,7 @@ def run(
     if state is None:
         loop.leave("it runs over something else than a range or a list")
         return {}, 0
-    variables, line = frame.f_locals, 0
+    variables = frame.f_locals
     changed: dict[str, Any] = {}
     if any(name not in variables for name in outline.names):
         return {}, 0
@@ -191,6 +191,27 @@ def run(
         loop.native = Parts(outline.function)
     loop.native.wide |= loop.wide
     loop.native.is_bound |= loop.is_bound
+    try:
+        return changed, _in_parts(loop, state, frame, changed, ask)
+    except BaseException as trouble:
+        if net.is_meant(trouble, make_options({})):
+            if changed:
+                write_back(frame, changed)  # the iterator has moved: the handler of a signal sees both
+            raise
+        loop.leave(str(trouble))
+        return changed, 0
+
+
+def _in_parts(
+    loop: Loop,
+    state: Any,
+    frame: types.FrameType,
+    changed: dict[str, Any],
+    ask: Callable[[Loop, dict[str, Any], int], bool],
+) -> int:
+    """Run a loop in parts that grow; the variables that they change are put into `changed`."""
+    outline, variables = loop.outline, frame.f_locals
+    assert outline is not None
     count, spent = 1, 0.0
     first: float | None = None  # seconds of one iteration, and of copying the variables
     while state.left:
@@ -202,20 +223,20 @@ def run(
             if count > 1 and not loop.native.wanted:
                 count = max(1, count // _RETREAT)
                 continue
-            _missed(loop, variables_of(frame) | changed, ask)
-            return changed, 0
+            _missed(loop, variables_of(frame, at_head=True) | changed, ask)
+            return 0
         loop.state, loop.failures = "native", 0
         number, at, *results = found
         changed.update(zip(outline.results, results))
         state.move(number, at, count)
         if number > 0:
-            line = outline.exits[number - 1]
-            break
+            loop.entries += 1
+            return outline.exits[number - 1]
         spent += taken
         first = taken if first is None or count == 1 else first
         count = following(count, taken, first, spent, loop.each)
     loop.entries += 1
-    return changed, line
+    return 0
 
 
 def _missed(loop: Loop, variables: dict[str, Any], ask: Callable[[Loop, dict[str, Any], int], bool]) -> None:

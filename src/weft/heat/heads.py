@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 
+from weft.heat.stacks import stacks_of
 from weft.heat.standing import EXTENDED, line_at, loops_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -43,43 +44,68 @@ def _heads(frame: types.FrameType) -> list[int]:
     return found
 
 
-def _slot(frame: types.FrameType, depth: int) -> Any:
-    """The place on the stack of a frame for the iterator of a loop inside `depth` others."""
+def _slot(frame: types.FrameType, place: int) -> Any:
+    """A place on the stack of a frame, counted from its bottom."""
     from ctypes import c_size_t
 
     code = frame.f_code
     cells = sum(name not in code.co_varnames for name in code.co_cellvars)
-    place = len(code.co_varnames) + cells + len(code.co_freevars) + depth
+    variables = len(code.co_varnames) + cells + len(code.co_freevars)
     inner = c_size_t.from_address(id(frame) + _FRAME).value
-    return c_size_t.from_address(inner + _LOCALS + 8 * place)
+    return c_size_t.from_address(inner + _LOCALS + 8 * (variables + place))
 
 
-def _is_as_known() -> bool:
+_as_known: list[bool] = []  # once it was looked
+
+
+def is_as_known() -> bool:
     """Whether this Python keeps iterators where they are looked for: one of a loop of our own is there."""
+    if not _as_known:
+        _as_known.append(is_known_kind() and _finds_own())
+    return _as_known[0]
+
+
+def is_known_kind() -> bool:
+    """Whether this is a version, and a kind of build, whose frames are known."""
+    is_version = sys.implementation.name == "cpython" and sys.version_info[:2] == (3, 11)
+    return is_version and sys.maxsize == 2**63 - 1 and not hasattr(sys, "getobjects")  # not one that traces references
+
+
+def _finds_own() -> bool:
     own = iter((0,))
     for _ in own:
         return bool(_slot(sys._getframe(), 0).value == id(own))
     return False
 
 
-def _held(frame: types.FrameType, depth: int) -> Any:
+def _held(frame: types.FrameType, place: int) -> Any:
     from ctypes import cast, py_object
 
-    address = _slot(frame, depth).value
+    address = _slot(frame, place).value
     return cast(address, py_object).value if address else None
 
 
-def iterators_of(frame: types.FrameType) -> list[Any]:
-    """The iterators of the `for` loops that a frame is in, the outermost first."""
-    found = [_held(frame, depth) for depth in range(len(_heads(frame)))]
+def iterators_of(frame: types.FrameType, at_head: bool = False) -> list[Any]:
+    """The iterators of the `for` loops that a frame is in, the outermost first; None for one that may be gone by now.
+
+    `at_head`: the frame is at the head of a loop, and has not taken an item as yet.
+    """
+    if not is_as_known():
+        return []
+    found = [None if place is None else _held(frame, place) for place in _places(frame, at_head)]
     return [one.iterator if type(one) is Head else one for one in found]
 
 
-def _put(frame: types.FrameType, depth: int, value: object) -> None:
+def _places(frame: types.FrameType, at_head: bool) -> list[int | None]:
+    """Where on the stack the iterators of the loops are that a frame is in."""
+    return stacks_of(frame.f_code).iterators_at(frame.f_lasti, _heads(frame), at_head)
+
+
+def _put(frame: types.FrameType, place: int, value: object) -> None:
     """Have the stack hold another object instead."""
     from ctypes import py_object, pythonapi
 
-    slot, before = _slot(frame, depth), _held(frame, depth)
+    slot, before = _slot(frame, place), _held(frame, place)
     pythonapi.Py_IncRef(py_object(value))
     slot.value = id(value)
     pythonapi.Py_DecRef(py_object(before))
@@ -89,16 +115,29 @@ class Head:
     """In the place of an iterator, until the next item is wanted."""
 
     def __init__(
-        self, iterator: Any, depth: int, reached: Callable[[types.FrameType], tuple[int, dict[str, Any], Any] | None]
+        self,
+        iterator: Any,
+        at: tuple[types.CodeType, int],
+        place: int,
+        reached: Callable[[types.FrameType], tuple[int, dict[str, Any], Any] | None],
     ) -> None:
-        self.iterator, self.depth = iterator, depth
+        self.iterator, self.place = iterator, place
+        self._at = at  # the code, and where in it the head of the loop is
         self._reached = reached
+
+    def _is_asked_by(self, frame: types.FrameType) -> bool:
+        """Whether the loop wants an item, and not somebody who has found this object (`gc.get_objects`)."""
+        code, head = self._at
+        is_head = frame.f_code is code and frame.f_lasti == head
+        return is_head and bool(_slot(frame, self.place).value == id(self))
 
     def __iter__(self) -> Head:
         return self
 
     def __next__(self) -> Any:
         frame = sys._getframe(1)
+        if not self._is_asked_by(frame):
+            return next(self.iterator)
         jump = self._reached(frame)
         if jump is not None:
             line, variables, item = jump
@@ -107,7 +146,7 @@ class Head:
             item = next(self.iterator, _END)
             if item is _END:
                 raise StopIteration  # this object is what the loop lets go of
-        _put(frame, self.depth, self.iterator)
+        _put(frame, self.place, self.iterator)
         return item
 
 
@@ -116,19 +155,23 @@ def placed(
     line: int,
     depth: int,
     reached: Callable[[types.FrameType], tuple[int, dict[str, Any], Any] | None],
+    at_head: bool = False,
 ) -> bool:
     """Have `reached` called at the head of a loop; False if the frame is in no such loop.
 
     It gives None, or the line at which Python goes on: with variables that are to be so then, and an item that can be
     assigned to the loop's own variables before.
     """
-    heads = _heads(frame)
-    if not _is_as_known() or depth >= len(heads) or line_at(frame.f_code, heads[depth]) != line:
+    if not is_as_known():
         return False
-    iterator = _held(frame, depth)
-    if type(iterator) not in _KINDS:
+    heads, places = _heads(frame), _places(frame, at_head)
+    if depth >= len(heads) or line_at(frame.f_code, heads[depth]) != line:
         return False
-    _put(frame, depth, Head(iterator, depth, reached))
+    place = places[depth]
+    iterator = None if place is None else _held(frame, place)
+    if place is None or type(iterator) not in _KINDS:
+        return False
+    _put(frame, place, Head(iterator, (frame.f_code, heads[depth]), place, reached))
     return True
 
 

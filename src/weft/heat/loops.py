@@ -16,7 +16,7 @@ import sys
 from time import process_time, thread_time
 
 from weft.heat.elsewhere import Answer
-from weft.heat.heads import iterators_of, placed, write_back
+from weft.heat.heads import is_known_kind, iterators_of, placed, write_back
 from weft.heat.standing import ITERATOR, line_of
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -46,13 +46,13 @@ _OVERHEADS = 5.0  # times what the shortest part takes: how long the next part m
 
 def supported() -> bool:
     """Whether loops can be entered here: it takes the layout of frames, which is known of one version of CPython."""
-    return sys.version_info[:2] == (3, 11) and sys.implementation.name == "cpython"
+    return is_known_kind()
 
 
-def variables_of(frame: types.FrameType) -> dict[str, Any]:
+def variables_of(frame: types.FrameType, at_head: bool = False) -> dict[str, Any]:
     """The variables of a frame, and under names of their own what its loops run over."""
-    found = {f"{ITERATOR}{depth}": one for depth, one in enumerate(iterators_of(frame))} if supported() else {}
-    return found | frame.f_locals
+    found = iterators_of(frame, at_head)
+    return {f"{ITERATOR}{depth}": one for depth, one in enumerate(found) if one is not None} | frame.f_locals
 
 
 class Loop:
