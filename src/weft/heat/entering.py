@@ -231,7 +231,8 @@ def _in_parts(
         state.move(number, at, count)
         if number > 0:
             loop.entries += 1
-            return outline.exits[number - 1]
+            line: int = outline.exits[number - 1]
+            return line
         spent += taken
         first = taken if first is None or count == 1 else first
         count = following(count, taken, first, spent, loop.each)
