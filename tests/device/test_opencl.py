@@ -273,6 +273,15 @@ def test_explain_names_kernels_lines_and_bytes():
     assert "__kernel" in compiled.inspect("kernels")
 
 
+def test_explain_waits_for_kernels_whose_results_stay():
+    compiled = weft.jit(softmax, target="opencl", fallback="error")
+    there = weft.device.put(np.random.rand(2000, 1500))
+    result = compiled(there)
+    assert all(seconds > 0 for seconds in compiled.versions()[0].last.seconds().values())
+    assert "measured (1x)" in str(compiled.explain())
+    assert np.allclose(np.asarray(result), softmax(np.asarray(there)))
+
+
 def test_a_child_of_a_fork_computes_on_the_cpu():
     import os
 

@@ -3,6 +3,8 @@ that the host has or can fetch.
 
     if a[n] > 0: parallel i: ...   -->   decided = a[n] > 0          a kernel of one work-item
                                          if decided: parallel i: ...
+
+So is a condition of `break` or `continue` in a loop around kernels.
 """
 
 from __future__ import annotations
@@ -10,12 +12,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.device import host
+from weft.device.lanes import leaving
 from weft.ir.expr import Cast, Dim, Expr, Read
 from weft.ir.program import (
     Alloc,
     Block,
+    Break,
     Buffer,
     Call,
+    Continue,
     If,
     Library,
     Loop,
@@ -90,7 +95,8 @@ class _Maker:
             dim = replace(node.dim, lo=lo, hi=hi)
             body = node.body if _is_parallel(node) else self.block(node.body)
             return (*before, replace(node, dim=dim, body=body))
-        if not on_host(node):
+        jumps = isinstance(node, If) and any(isinstance(inner, (Break, Continue)) for inner in leaving(node))
+        if not jumps and not on_host(node):
             return (node,)
         if isinstance(node, If):
             condition = self.number(node.condition, node, before)

@@ -257,7 +257,13 @@ class OpenCL:
         with self._present():
             kernel.set_args(*arguments)
             event = self.newest = self.cl.enqueue_nd_range_kernel(self.queue, kernel, total, group, wait_for=after)
-        return lambda: (event.profile.end - event.profile.start) * 1e-9
+
+        def seconds() -> float:
+            with self._present():
+                event.wait()  # a call whose results stay here returns before its kernels end
+                return float(event.profile.end - event.profile.start) * 1e-9
+
+        return seconds
 
     def _awaited(self, arguments: list[Any]) -> list[Any]:
         """The transfers that bring what a kernel uses; whatever comes after this kernel need not wait for them."""

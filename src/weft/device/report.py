@@ -12,7 +12,7 @@ from weft import targets
 from weft.cluster.report import shortened
 from weft.device import costs
 from weft.device.dialect import group_shape, is_fitted
-from weft.device.plan import Again, Choose, Either, Kernel, Launch, Mapping, Plan, Repeat, Routine, Steps
+from weft.device.plan import Again, Choose, Either, Kernel, Launch, Mapping, Plan, Refused, Repeat, Routine, Steps
 from weft.ir.text import show_expr
 from weft.passes import Remark
 
@@ -103,7 +103,10 @@ class Explained:
             found.append(f"on {made.device.name} ({self.target}), compiled in {version.seconds * 1e3:.0f} ms:")
             found += [*lines(version.plan.steps), *(f"  {line}" for line in made.told)]
             if made.numbers is not None and counts is not None:
-                found += times(version.plan, made, counts, targets.find(self.target).dialect)
+                try:
+                    found += times(version.plan, made, counts, targets.find(self.target).dialect)
+                except Refused as problem:  # the device is gone
+                    found.append(f"  {problem}")
             if counts is not None:
                 moved = f"{counts.sent} bytes sent, {counts.fetched} fetched"
                 found.append(f"  newest call: {counts.launches} launches, {moved}, {made.seconds * 1e3:.3g} ms")
