@@ -6,7 +6,7 @@ A mistake of weft's own that is met on the way is part of the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,10 @@ from weft.runtime import machine
 
 if TYPE_CHECKING:
     from weft.compiled import Compiled
+    from weft.frontend.source import Source
+    from weft.frontend.specs import Spec
+    from weft.ir.program import Program
+    from weft.options import Options
     from weft.report.explain import CompiledLike, Explanation, FunctionSource
     from weft.report.roofline import Roof
     from weft.report.tree import History
@@ -202,7 +206,7 @@ def text(function: Any, what: str, signature: str | int | None) -> str:
     if plain is not None:
         return plain
     try:
-        return _text(function._pick(signature), what)
+        return _text(function._pick(signature), what, function.options)
     except WeftError:
         raise
     except Exception as trouble:
@@ -229,7 +233,18 @@ def _plain_text(function: Any, what: str, signature: str | int | None) -> str | 
     raise WeftError(f"{name} is compiled as plain Python: see inspect('core'), inspect('types') or inspect('c')")
 
 
-def _text(version: Compiled, what: str) -> str:
+def with_pragmas(
+    source: Source, kinds: Sequence[Spec], options: Options, optimised: Program, lowered: Program
+) -> str:
+    """The text of a function with the pragmas that weft has inferred, and would take."""
+    from weft import proposed
+    from weft.report import pragmas
+
+    found = pragmas.inferred(source.text, source.tree, optimised, lowered)
+    return pragmas.annotated(source.text, source.tree, proposed.accepted(source, kinds, options, found))
+
+
+def _text(version: Compiled, what: str, options: Options) -> str:
     if what == "ir":
         from weft.ir.text import show
 
@@ -244,9 +259,9 @@ def _text(version: Compiled, what: str) -> str:
         module = str(version.source.namespace.get("__name__", "__main__"))
         return source(version.program_optimised, Plain(version.source.text, module), version.signature)
     if what == "pragmas":
-        from weft.report.pragmas import annotated
-
-        return annotated(version.source.text, version.source.tree, version.program_optimised, version.program_lowered)
+        return with_pragmas(
+            version.source, version.built.specs, options, version.program_optimised, version.program_lowered
+        )
     if version.c_source is None:
         raise WeftError("there is no C compiler: this version is Python (see inspect('python'))")
     if what == "c":

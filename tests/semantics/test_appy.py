@@ -367,6 +367,9 @@ def test_pragmas_inferred_on_a_device():
     compiled = weft.jit(plain_copy, target="opencl", fallback="error")
     compiled(_random(30, 40), np.zeros((30, 40)))
     assert "#pragma parallel for" in compiled.explain("pragmas")
+    compiled = weft.jit(looked_up, target="opencl", fallback="error")
+    compiled(_random(3000), np.arange(3000)[::-1].copy())
+    assert "parallel for" not in compiled.explain("pragmas")
 
 
 def test_dump_prints_what_was_generated(capsys):
@@ -393,9 +396,40 @@ def plain_copy(a, b):
             b[i, j] = a[i, j] + 1.0
 
 
+def factored(a):
+    """Passes make other loops of these, some of which run at once; none of the source's outermost ones may."""
+    for i in range(a.shape[0]):
+        for j in range(i):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[j, k]
+            a[i, j] /= a[j, j]
+        for k in range(i):
+            a[i, i] -= a[i, k] * a[i, k]
+        a[i, i] = np.sqrt(a[i, i])
+
+
+def on_one_line(a, y):
+    for i in range(a.shape[0]): y[i] = a[i, :].sum()  # noqa: E701
+    u = a * 2.0; v = u + 1.0  # noqa: E702
+    return v
+
+
+def looked_up(a, k):
+    """Two loops are parallel by themselves, but what reads any element of the other is not parallel with it."""
+    b = np.zeros(a.shape[0])
+    c = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2.0
+        c[i] = b[k[i]] + 1.0
+    return c
+
+
 @pytest.mark.parametrize(
     "function, make, words",
     [
+        (factored, lambda: (_random(30, 30) @ _random(30, 30).T + 30.0 * np.eye(30),), ()),
+        (on_one_line, lambda: (_random(30, 40), np.zeros(30)), ()),
+        (looked_up, lambda: (_random(3000), np.arange(3000)[::-1].copy()), ()),
         (plain_rows, lambda: (_random(300, 400), np.zeros(300)), ("#pragma parallel for", "#pragma simd")),
         (plain_copy, lambda: (_random(300, 400), np.zeros((300, 400))), ("#pragma parallel for", "#pragma simd")),
     ],
@@ -415,3 +449,12 @@ def test_inferred_pragmas_are_pragmas_that_weft_takes(function, make, words, tmp
     result, expected = again(*ours), function(*theirs)
     assert expected is None or np.allclose(result, expected)
     assert all(np.allclose(one, other) for one, other in zip(ours, theirs))
+
+
+@pytest.mark.parametrize("function, argument", [(factored, np.eye(40)), (looked_up, None)])
+def test_no_pragma_is_inferred_that_asserts_too_much(function, argument):
+    compiled = weft.jit(function, fallback="error")
+    compiled(*((argument,) if argument is not None else (_random(3000), np.arange(3000)[::-1].copy())))
+    lines = compiled.explain("pragmas").splitlines()
+    outer = next(number for number, line in enumerate(lines) if "for i in" in line)
+    assert "parallel" not in lines[outer - 1]

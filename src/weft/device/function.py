@@ -325,11 +325,10 @@ class DeviceFunction(Distributed):
         if what == "kernels":
             return "\n".join(self.kernels())
         if what == "pragmas" and self.versions():
-            from weft.report.pragmas import annotated
+            from weft import asked
 
-            newest = self.versions()[-1]
-            source = self.local._load()
-            return annotated(source.text, source.tree, newest.programs, newest.plan.program)
+            newest, source = self.versions()[-1], self.local._load()
+            return asked.with_pragmas(source, newest.kinds, self.options, newest.programs, newest.plan.program)
         return self.local.inspect(what, signature)
 
     def explain(self, format: str = "text") -> Any:

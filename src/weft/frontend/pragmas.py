@@ -18,7 +18,7 @@ import contextlib
 import re
 import textwrap
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from weft.errors import PragmaError, Span
 from weft.records import dataclass
@@ -75,6 +75,15 @@ def applied(tree: ast.FunctionDef, lines: Sequence[str], first: int, file: str) 
         if node is None or node.lineno != _next_code(lines, first, pragma.line):
             raise pragma.problem("no statement follows this pragma", "put it on a line of its own before the statement")
         _note(pragma, node)
+
+
+def noted(tree: ast.FunctionDef, told: Mapping[int, str], file: str) -> None:
+    """Note on the nodes of a function what comments above these lines would say."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node is not tree]
+    for line, text in told.items():
+        here = [node for node in nodes if node.lineno == line]
+        if here:
+            _note(Pragma(line, 0, text, file), min(here, key=lambda node: node.col_offset))
 
 
 def _found(lines: Sequence[str], first: int, file: str) -> Iterator[Pragma]:

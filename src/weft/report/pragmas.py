@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 
 from weft.ir.expr import AnyDim, Dim, Expr, Reduce, Var
 from weft.ir.program import Block, Loop, LoopKind, Program, SizeOf, Stmt
@@ -31,10 +32,8 @@ class _Runs:
     vector: frozenset[str]
 
 
-def annotated(text: str, tree: ast.FunctionDef, optimised: Program, lowered: Program) -> str:
-    """The text of the function with the pragmas that were inferred."""
-    lines = text.splitlines()
-    first = min([tree.lineno, *(each.lineno for each in tree.decorator_list)])
+def inferred(text: str, tree: ast.FunctionDef, optimised: Program, lowered: Program) -> dict[int, str]:
+    """Pragmas that say what weft has found out, by the line that they stand before, where there is none yet."""
     before: dict[int, str] = {}
     runs = _runs(lowered)
     for line, found in runs.items():
@@ -45,10 +44,24 @@ def annotated(text: str, tree: ast.FunctionDef, optimised: Program, lowered: Pro
         node = _assignment(tree, line)
         if node is not None and (told := _of_tensor(node, statements, optimised, tree)):
             before[line] = told
+    lines, first = text.splitlines(), _first(tree)
+    return {line: told for line, told in before.items() if not _has_pragma(lines, line - first)}
+
+
+def _first(tree: ast.FunctionDef) -> int:
+    return min([tree.lineno, *(each.lineno for each in tree.decorator_list)])
+
+
+def _has_pragma(lines: list[str], number: int) -> bool:
+    return number > 0 and lines[number - 1].strip().startswith("#pragma")
+
+
+def annotated(text: str, tree: ast.FunctionDef, before: Mapping[int, str]) -> str:
+    """The text of the function with these pragmas."""
+    first = _first(tree)
     out: list[str] = []
-    for number, line_text in enumerate(lines):
-        previous = out[-1].strip() if out else ""
-        if first + number in before and not previous.startswith("#pragma"):
+    for number, line_text in enumerate(text.splitlines()):
+        if first + number in before:
             pad = line_text[: len(line_text) - len(line_text.lstrip())]
             out.append(f"{pad}#pragma {before[first + number]}")
         out.append(line_text)
