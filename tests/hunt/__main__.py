@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from typing import Any
 
 from tests.hunt.case import Case
 from tests.hunt.findings import Findings
+from tests.hunt.grammar import choose
 
 ROOT = Path(__file__).resolve().parents[2]
 #: A worker is started afresh after so many programs: then it reads the versions of the last few from the disk cache.
@@ -50,6 +52,7 @@ class Slot:
         environment |= {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         command = [sys.executable, "-X", "faulthandler", "-m", "tests.hunt.worker"]
         command += [str(self.hunt.native), str(self.hunt.plain)]
+        command += [json.dumps(self.hunt.tastes)] if self.hunt.tastes else []
         log = (self.hunt.findings.folder / "workers.log").open("a")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment, cwd=ROOT
@@ -116,11 +119,14 @@ class Slot:
 class Hunt:
     """The whole run: seeds are handed out, what comes back is counted and written down."""
 
-    def __init__(self, folder: Path, native: float, plain: float, first: int) -> None:
+    def __init__(
+        self, folder: Path, native: float, plain: float, first: int, tastes: dict[str, float] | None = None
+    ) -> None:
         self.findings = Findings(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.native, self.plain = native, plain
-        self.next = first
+        self.tastes = tastes
+        self.first = self.next = first
         self.counts: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()  # of the compiler of plain Python
@@ -195,24 +201,37 @@ class Hunt:
             f"{self.classes['hang']} hangs",
             f"{counts['slow']} slow",
             f"{counts['from disk']} from the disk cache",
-            f"seeds up to {self.next - 1}",
+            f"seeds {self.first} to {self.next - 1}",
         ]
         lines = [", ".join(parts)]
         if self.classes:
             lines.append("  " + ", ".join(f"{kind}: {count}" for kind, count in self.classes.most_common()))
         return "\n".join(lines)
 
+    def summary(self) -> str:
+        """The figures, what was refused most often, and where the findings are."""
+        refused = [f"  refused {count} times: {reason}" for reason, count in self.refusals.most_common(20)]
+        found = f"findings: {len(self.findings.files)} in {self.findings.folder}"
+        return "\n".join([self.figures(), *refused, found])
 
-def work(hunt: Hunt, number: int, end: float, last: int | None) -> None:
+
+def work(hunt: Hunt, number: int, end: float, last: int | None, stopped: threading.Event) -> None:
     slot = Slot(hunt, number)
     try:
-        while time.monotonic() < end:
+        while time.monotonic() < end and not stopped.is_set():
             seed = hunt.seed()
             if last is not None and seed >= last:
                 return
             slot.hunt_one(seed)
     finally:
         slot.close()
+
+
+def _weights(text: str) -> dict[str, float]:
+    """`entries=3,numeric=1` as a dictionary."""
+    found = {name.strip(): float(weight) for name, weight in (each.split("=") for each in text.split(","))}
+    choose(found)  # an unknown name is told here, not in a worker
+    return found
 
 
 def main() -> int:
@@ -223,13 +242,24 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=None, help="stop after so many seeds")
     parser.add_argument("--native", type=float, default=0.15, help="the share of programs that the C compiler gets")
     parser.add_argument("--plain", type=float, default=0.3, help="the share of programs that are plain Python")
+    parser.add_argument(
+        "--tastes",
+        type=_weights,
+        default=None,
+        metavar="NAME=WEIGHT,...",
+        help="which tastes of programs, and how often (entries and knowledge cost a third of the others)",
+    )
     parser.add_argument("--folder", type=Path, default=Path("hunted"), help="where tests of findings are written")
     chosen = parser.parse_args()
     first = chosen.seed if chosen.seed is not None else int(time.time()) * 1000
-    hunt = Hunt(chosen.folder.resolve(), chosen.native, chosen.plain, first)
+    hunt = Hunt(chosen.folder.resolve(), chosen.native, chosen.plain, first, chosen.tastes)
     end = time.monotonic() + 60 * chosen.minutes
     last = first + chosen.programs if chosen.programs is not None else None
-    threads = [threading.Thread(target=work, args=(hunt, number, end, last)) for number in range(chosen.workers)]
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # the program at hand is ended, and the figures are told
+        signal.signal(number, lambda *_: stopped.set())
+    slots = range(chosen.workers)
+    threads = [threading.Thread(target=work, args=(hunt, number, end, last, stopped)) for number in slots]
     for thread in threads:
         thread.start()
     told = time.monotonic()
@@ -238,10 +268,9 @@ def main() -> int:
         if time.monotonic() - told > 60:
             told = time.monotonic()
             print(hunt.figures(), flush=True)
-    print(hunt.figures())
-    for reason, count in hunt.refusals.most_common(20):
-        print(f"  refused {count} times: {reason}")
-    print(f"findings: {len(hunt.findings.files)} in {hunt.findings.folder}")
+            (hunt.findings.folder / "figures.txt").write_text(hunt.summary() + "\n")
+    print(hunt.summary())
+    (hunt.findings.folder / "figures.txt").write_text(hunt.summary() + "\n")
     return 1 if hunt.classes else 0
 
 

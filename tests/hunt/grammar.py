@@ -26,7 +26,8 @@ TASTES: dict[str, dict[str, float]] = {
     "numeric": {},
     "entries": {},
 }
-_SHARE = {
+#: How often each taste is chosen; `choose` sets others.
+_SHARE: dict[str, float] = {
     "containers": 5,
     "strings": 3,
     "objects": 3,
@@ -38,6 +39,15 @@ _SHARE = {
     "numeric": 10,
     "entries": 14,
 }
+
+
+def choose(shares: dict[str, float]) -> None:
+    """Have tastes chosen by these weights, and no others."""
+    unknown = shares.keys() - TASTES.keys()
+    if unknown:
+        raise ValueError(f"no taste {', '.join(sorted(unknown))}: there are {', '.join(TASTES)}")
+    _SHARE.clear()
+    _SHARE.update(shares)
 
 
 def generate(seed: int, attempt: int = 0, is_plain: bool = False) -> Case:
@@ -328,4 +338,4 @@ def _array_argument(w: Writer, name: str, kind: Type, size: int, given: list[str
     return [f"{name} = {array_literal(w, kind, shape)}"]
 
 
-__all__ = ["TASTES", "generate", "replace"]
+__all__ = ["TASTES", "choose", "generate", "replace"]

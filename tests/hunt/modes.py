@@ -74,14 +74,21 @@ class Verdict:
     refusal: str = ""
 
 
+class NoArguments(Exception):
+    """The arguments of a call cannot be made: an index into an array of rank 0, a shrunk line."""
+
+
 def expected_of(case: Case) -> tuple[list[Outcome], list[float]]:
     """What plain Python does at each call, and the seconds it takes."""
     function = case.function()
     found, seconds = [], []
     for make in case.makers(function.__globals__):
-        arguments = make()
+        try:
+            arguments = make()
+        except Exception as problem:
+            raise NoArguments(str(problem)) from problem
         if type(arguments) is not tuple:
-            raise TypeError("a shrunk call that gives no arguments")
+            raise NoArguments("a shrunk call that gives no arguments")
         start = time.perf_counter()
         found.append(outcome(function, arguments))
         seconds.append(time.perf_counter() - start)

@@ -13,9 +13,9 @@ from typing import Any, TextIO
 
 from tests.hunt.case import Case
 from tests.hunt.compare import Outcome
-from tests.hunt.grammar import generate
+from tests.hunt.grammar import choose, generate
 from tests.hunt.limits import OutOfTime, limit_memory, seconds
-from tests.hunt.modes import Mode, Verdict, expected_of, goes_to_plain, judge
+from tests.hunt.modes import Mode, NoArguments, Verdict, expected_of, goes_to_plain, judge
 from tests.hunt.shrink import shrink
 from weft.options import Stress
 from weft.passes.order import LOWERING, PASSES
@@ -38,7 +38,7 @@ def plain(case: Case) -> tuple[list[Outcome], list[float]] | None:
     try:
         with seconds(PLAIN):
             expected, times = expected_of(case)
-    except (OutOfTime, MemoryError, RecursionError):
+    except (OutOfTime, MemoryError, RecursionError, NoArguments):
         return None
     return None if any(o.error is not None and o.error[0] in _DROPPED for o in expected) else (expected, times)
 
@@ -188,6 +188,8 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     worker = Worker(out, *map(float, sys.argv[1:3]))
+    if len(sys.argv) > 3:
+        choose(json.loads(sys.argv[3]))
     for line in sys.stdin:
         task = json.loads(line)
         if task["task"] == "run":
