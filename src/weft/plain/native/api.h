@@ -255,12 +255,22 @@ typedef struct context {
 static context first_context, *current_context = &first_context;
 #define now (*current_context)
 
+/* Without a handler Python raises an exception anew. A C host has no Python: there it is made, and ends the call. */
+#ifdef WP_HOSTED
+static void raised_at(int64_t line);
+static inline int nobody_catches(void) { return 0; }
+#else
+static inline void raised_at(int64_t line) { (void)line; }
+static inline int nobody_catches(void) { return wp_handlers <= 0; }
+#endif
+
 static void *heap_block(int flavour, int64_t bytes);
 static int in_heap(const void *address);
 static int stack_is_low(void);
 static int64_t clock_now(void);
 static context *suspend(void);
 static void resume(context *);
+static wp_object *bytearray_in(PyObject *o, const wp_type *type);
 static PyObject *copy_out(wp_val value);
 static int in_slot(PyObject *o, const wp_spec *spec, void *slot);
 static int pair_add(pair_map *map, void *key, void *value);

@@ -33,28 +33,3 @@ wp_str *wp_bytes_of(const wp_list *l)
         made->data[i] = (uint8_t)((const int64_t *)l->data)[i];
     return made;
 }
-
-static wp_object *bytearray_in(PyObject *o, const wp_type *type)
-{
-    wp_list *l = bytes_spread((const uint8_t *)PyByteArray_AsString(o), PyByteArray_Size(o));
-    remember_in(o, l, type);
-    return &l->head;
-}
-
-static PyObject *bytearray_made(const wp_list *l)
-{
-    uint8_t *data = bytes_joined(l);
-    PyObject *made = PyByteArray_FromStringAndSize((const char *)data, l->length);
-    free(data);
-    return made;
-}
-
-/* The new content of an argument. */
-static int bytearray_back(PyObject *target, PyObject *content)
-{
-    Py_ssize_t size = PyByteArray_Size(content);
-    if (PyByteArray_Size(target) != size && PyByteArray_Resize(target, size) < 0)
-        return -1;
-    memcpy(PyByteArray_AsString(target), PyByteArray_AsString(content), (size_t)size);
-    return 0;
-}

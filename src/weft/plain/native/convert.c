@@ -606,3 +606,30 @@ static int in_slot(PyObject *o, const wp_spec *spec, void *slot)
         *(int64_t *)slot = v.tag == WP_NONE ? 0 : v.u.i;
     return 1;
 }
+
+/* --- bytearrays --- */
+
+static wp_object *bytearray_in(PyObject *o, const wp_type *type)
+{
+    wp_list *l = bytes_spread((const uint8_t *)PyByteArray_AsString(o), PyByteArray_Size(o));
+    remember_in(o, l, type);
+    return &l->head;
+}
+
+static PyObject *bytearray_made(const wp_list *l)
+{
+    uint8_t *data = bytes_joined(l);
+    PyObject *made = PyByteArray_FromStringAndSize((const char *)data, l->length);
+    free(data);
+    return made;
+}
+
+/* The new content of an argument. */
+static int bytearray_back(PyObject *target, PyObject *content)
+{
+    Py_ssize_t size = PyByteArray_Size(content);
+    if (PyByteArray_Size(target) != size && PyByteArray_Resize(target, size) < 0)
+        return -1;
+    memcpy(PyByteArray_AsString(target), PyByteArray_AsString(content), (size_t)size);
+    return 0;
+}

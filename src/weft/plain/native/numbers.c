@@ -16,7 +16,7 @@ static PyObject *power_of(PyObject *a, PyObject *b) { return PyNumber_Power(a, b
 /* The exception that Python raises for an operation, with the message of this version. */
 static void raise_number(number_function function, wp_val a, wp_val b, int64_t line)
 {
-    if (wp_handlers <= 0)
+    if (nobody_catches())
         wp_deopt("an exception", line);
     PyObject *x = number_out(a), *y = number_out(b);
     PyObject *result = x == NULL || y == NULL ? NULL : function(x, y);
@@ -180,7 +180,7 @@ int64_t wp_int_of_d(double x, int64_t line)
         return (int64_t)x;
     if (x - x == 0.0)
         wp_deopt(BEYOND, line);
-    if (wp_handlers <= 0)
+    if (nobody_catches())
         wp_deopt("an exception", line);
     PyObject *value = PyFloat_FromDouble(x), *result = value == NULL ? NULL : PyNumber_Long(value);
     Py_DecRef(value);

@@ -13,6 +13,7 @@
 #include "values.c"
 #include "bytearrays.c"
 #include "arrays.c"
+#include "numpy_arrays.c"
 #include "elementwise.c"
 #include "attributes.c"
 #include "convert.c"

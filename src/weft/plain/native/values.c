@@ -593,70 +593,19 @@ wp_val wp_error_argument(const wp_object *error, int64_t line)
 
 void wp_raise(int32_t which, const char *message, int64_t line)
 {
-    if (wp_handlers <= 0)
+    if (nobody_catches())
         wp_deopt("an exception", line);
     wp_val argument = message == NULL ? wp_unset() : wp_of_p(str_of_ascii(message, (int64_t)strlen(message)));
     wp_exception = wp_error_new(which, argument);
     if (message == NULL)
         ((wp_error *)wp_exception)->mask = 0;
+    raised_at(line);
 }
 
 void wp_raise_key(wp_val key, int64_t line)
 {
-    if (wp_handlers <= 0)
+    if (nobody_catches())
         wp_deopt("an exception", line);
     wp_exception = wp_error_new(WP_KEY_ERROR, key);
-}
-
-/* What the Python exception says in its only argument, if that is a scalar or a string. */
-static void keep_argument(wp_error *error, PyObject *arguments)
-{
-    PyObject *only = PyTuple_Size(arguments) == 1 ? PyTuple_GetItem(arguments, 0) : NULL;
-    error->mask = PyTuple_Size(arguments) == 0 ? 2 : 0;
-    int overflow = 0;
-    if (only == NULL)
-        return;
-    if (only->type == &PyUnicode_Type)
-        error->argument = wp_of_p(str_in(only));
-    else if (only->type == &PyFloat_Type)
-        error->argument = wp_of_d(PyFloat_AsDouble(only));
-    else if (only->type == &PyLong_Type) {
-        error->argument = wp_of_i(PyLong_AsLongLongAndOverflow(only, &overflow));
-        if (overflow)
-            return;
-    } else
-        return;
-    error->mask = 1;
-}
-
-/* The Python exception that is set becomes a native one. */
-static void raise_python(int64_t line)
-{
-    PyObject *class, *value, *trace;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) { /* KeyboardInterrupt, SystemExit */
-        now.raised = 1;
-        wp_deopt("an exception", line);
-    }
-    if (wp_handlers <= 0) {
-        PyErr_Clear();
-        wp_deopt("an exception", line);
-    }
-    PyErr_Fetch(&class, &value, &trace);
-    PyErr_NormalizeException(&class, &value, &trace);
-    int which = 0;
-    while (which < WP_EXCEPTIONS && wp_error_types[which].python != class)
-        which++;
-    PyObject *arguments = value == NULL ? NULL : PyObject_GetAttrString(value, "args");
-    if (which < WP_EXCEPTIONS && arguments != NULL) {
-        wp_error *error = wp_new(&wp_error_types[which]);
-        keep_argument(error, arguments);
-        wp_exception = &error->head;
-    }
-    Py_DecRef(class);
-    Py_DecRef(value);
-    Py_DecRef(trace);
-    Py_DecRef(arguments);
-    PyErr_Clear();
-    if (wp_exception == NULL)
-        wp_deopt("an exception without a native form", line);
+    raised_at(line);
 }
