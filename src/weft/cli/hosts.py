@@ -44,7 +44,7 @@ def build_for_host(parsed: argparse.Namespace) -> int:
     else:
         place = parsed.output / path.stem
         require_own(place)
-    chosen = processors(parsed.march)
+    chosen = parsed.chosen = processors(parsed.march)
     module = import_file(path)
     # Of a function for a cluster or a device: what it is on one machine.
     known = {name: getattr(function, "local", function) for name, function in functions_of(module).items()}
@@ -61,30 +61,65 @@ def build_for_host(parsed: argparse.Namespace) -> int:
 def _build_library(parsed: argparse.Namespace, known: Mapping[str, Any], chosen: Any, folder: Path) -> int:
     """For C hosts: a function with hints that cannot be built is an error."""
     from weft.errors import ParallelError, Unsupported
-    from weft.hosts import functions, library
+    from weft.hosts import hosted_functions, library
+    from weft.hosts.functions import Function
+    from weft.hosts.hosted_functions import HostedFunction
 
-    built: list[functions.Function] = []
+    built: list[Function | HostedFunction] = []
     for name, function in known.items():
         if name.startswith("_") and name not in parsed.function:
             continue
-        kinds = _kinds(parsed.file, function, pointers=True)
-        if isinstance(kinds, str):
-            print(f"{name}: not built ({kinds})", file=sys.stderr)
-            continue
         try:
-            built.append(functions.made(function, kinds, general=parsed.general, alone=True))
+            found = _for_library(parsed, name, function, known)
         except (Unsupported, ParallelError) as problem:
             return complain(problem.told(f"{name} cannot be built"), FAILED)
+        if isinstance(found, str):
+            print(f"{name}: not built ({found})", file=sys.stderr)
+        else:
+            built.append(found)
     if not built:
         return complain(f"{parsed.file} has no function with complete hints to build: annotate its parameters", FAILED)
+    over_arrays = tuple(each for each in built if isinstance(each, Function))
+    plain = tuple(each for each in built if isinstance(each, hosted_functions.HostedFunction))
     try:
-        library.build(library.Plan(parsed.file.stem, tuple(built), chosen, parsed.blas), folder)
+        library.build(library.Plan(parsed.file.stem, over_arrays, chosen, parsed.blas, plain), folder)
     except Unsupported as problem:
         return complain(problem.told("cannot be built for a C host"), FAILED)
     for made in built:
-        print(f"{made.name}{made.versions[0].signature}")
+        print(f"{made.name}{made.versions[0].signature if isinstance(made, Function) else made.signature}")
     print(f"wrote {folder}")
     return DONE
+
+
+def _for_library(parsed: argparse.Namespace, name: str, function: Any, known: Mapping[str, Any]) -> Any:
+    """A function for C, by the compiler that `weft.jit` would choose, or else the other one; a reason if it has no
+    hints, and `Unsupported` if it cannot be built."""
+    from weft.errors import Unsupported
+    from weft.hosts import functions, hosted_functions, library
+    from weft.hosts.hint_samples import NoSample
+
+    if hosted_functions.goes_first(function, known):
+        return hosted_functions.made(function, known)
+    kinds = _kinds(parsed.file, function, pointers=True)
+    try:
+        if isinstance(kinds, str):
+            return hosted_functions.made(function, known)
+        made = functions.made(function, kinds, general=parsed.general, alone=True)
+        library.texts(library.Plan(parsed.file.stem, (made,), parsed.chosen))
+        return made
+    except NoSample:
+        return kinds
+    except Unsupported:
+        if isinstance(kinds, str):
+            raise
+        try:
+            return hosted_functions.made(function, known)
+        except NoSample:
+            pass
+        except Unsupported:
+            if hosted_functions.has_containers(function):
+                raise
+        raise
 
 
 def _build_extension(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from weft.hosts import spelling
+from weft.hosts.accessors import accessors
 from weft.hosts.arguments import Argument, ArrayArgument, FunctionArgument, HandleArgument, Interface, ScalarArgument
-from weft.hosts.handles import Handle, accessors
+from weft.hosts.handles import Handle, in_order
 from weft.ir.types import DType
 from weft.records import dataclass
 from weft.runtime.blas import FUNCTIONS
@@ -72,7 +73,7 @@ def array_types(entries: Iterable[Entry]) -> list[tuple[DType, int]]:
 
 
 def handle_types(entries: Iterable[Entry]) -> list[Handle]:
-    """The kinds of handles that functions take or give, each once."""
+    """The kinds of handles that functions take or give, and what these hold, each once."""
     found: dict[Handle, None] = {}
     for entry in entries:
         for argument in entry.interface.arguments:
@@ -81,7 +82,7 @@ def handle_types(entries: Iterable[Entry]) -> list[Handle]:
         for result in entry.interface.results:
             if result.kind is not None:
                 found[result.kind] = None
-    return sorted(found, key=lambda kind: kind.name)
+    return in_order(found)
 
 
 def header(module: str, entries: Sequence[Entry], version: str) -> str:

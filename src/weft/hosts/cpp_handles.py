@@ -1,11 +1,12 @@
 """Handles in C++.  In: the kinds of handles of a library; out: functions between them and the containers of C++:
 
-list[float]  std::vector<double>         str  std::string        dict[K, V]  weft::dict<K, V>: pairs in their order
+list[float]    std::vector<double>       str     std::string        dict[K, V]  weft::dict<K, V>: pairs in their order
+tuple[A, B]    std::tuple<A, B>          set[K]  std::set<K>
 """
 
 from __future__ import annotations
 
-from weft.hosts.handles import Handle
+from weft.hosts.handles import Handle, Leaf
 
 _ITEMS = {"int": "std::int64_t", "float": "double", "bool": "bool", "byte": "std::uint8_t", "str": "std::string"}
 
@@ -53,10 +54,21 @@ def spelled(kind: Handle) -> str:
     """The container of C++ that a handle becomes."""
     if kind.form == "str":
         return "std::string"
-    item = _ITEMS[kind.item]
+    if kind.fields:
+        item = f"std::tuple<{', '.join(map(_spelled, kind.fields))}>"
+        return item if kind.form == "tuple" else f"std::vector<{item}>"
+    item = _spelled(kind.item)
     if kind.form == "dict":
-        return f"weft::dict<{item}, {_ITEMS[kind.value]}>"
+        return f"weft::dict<{item}, {_spelled(kind.value)}>"
+    if kind.form == "set":
+        return f"std::set<{item}>"
     return f"std::vector<std::vector<{item}>>" if kind.form == "rows" else f"std::vector<{item}>"
+
+
+def _spelled(leaf: Leaf) -> str:
+    if isinstance(leaf, tuple):
+        return f"std::tuple<{', '.join(_ITEMS[each] for each in leaf)}>"
+    return spelled(leaf) if isinstance(leaf, Handle) else _ITEMS[leaf]
 
 
 def conversion(module: str, kind: Handle) -> str:
@@ -83,12 +95,12 @@ def _taken(call: str, kind: Handle) -> str:
     if kind.form == "str":
         wrong = '    if (!made)\n        throw std::invalid_argument("a string is not UTF-8");'
         return f"{begin}({call}_new(given.data(), static_cast<std::int64_t>(given.size())));\n{wrong}"
-    if kind.form in ("list", "bytes") and kind.item not in ("str", "bool"):
+    if kind.form == "tuple":
+        return f"{begin}({call}_new({_fields(kind, 'given')}));\n{needed}"
+    is_flat = kind.form in ("list", "bytes") and isinstance(kind.item, str) and kind.item != "str"
+    if is_flat and kind.item != "bool":
         return f"{begin}({call}_new(given.data(), static_cast<std::int64_t>(given.size())));\n{needed}"
-    new = f"{begin}({call}_new({'nullptr, 0' if kind.item == 'bool' and kind.form == 'list' else ''}));\n{needed}\n"
-    if kind.form == "list":
-        item = "weft::without_zero(item)" if kind.item == "str" else "item"
-        return f"{new}    for (const auto &item : given)\n        weft::need({call}_append(made.get(), {item}));"
+    new = f"{begin}({call}_new({'nullptr, 0' if is_flat else ''}));\n{needed}\n"
     if kind.form == "rows":
         rows = "    for (const auto &row : given) {\n"
         held, count = "row.data()", "static_cast<std::int64_t>(row.size())"
@@ -97,9 +109,27 @@ def _taken(call: str, kind: Handle) -> str:
             rows += "        std::unique_ptr<bool[]> items(new bool[row.size() + 1]);\n"
             rows += "        std::copy(row.begin(), row.end(), items.get());\n"
         return f"{new}{rows}        weft::need({call}_append(made.get(), {held}, {count}));\n    }}"
-    key = "weft::without_zero(entry.first)" if kind.item == "str" else "entry.first"
-    value = "weft::without_zero(entry.second)" if kind.value == "str" else "entry.second"
-    return f"{new}    for (const auto &entry : given)\n        weft::need({call}_set(made.get(), {key}, {value}));"
+    step, items = "append", _passed(kind.item, "item")
+    if kind.form == "tuples":
+        items = _fields(kind, "item")
+    elif kind.form == "set":
+        step = "add"
+    elif kind.form == "dict":
+        step, items = "set", f"{_passed(kind.item, 'item.first')}, {_passed(kind.value, 'item.second')}"
+    return f"{new}    for (const auto &item : given)\n        weft::need({call}_{step}(made.get(), {items}));"
+
+
+def _passed(leaf: Leaf, item: str) -> str:
+    """An item of C++ as the accessors take it."""
+    if isinstance(leaf, tuple):
+        return ", ".join(f"std::get<{place}>({item})" for place in range(len(leaf)))
+    if isinstance(leaf, Handle):
+        return f"taken_{leaf.name}({item}).get()"
+    return f"weft::without_zero({item})" if leaf == "str" else item
+
+
+def _fields(kind: Handle, item: str) -> str:
+    return ", ".join(_passed(leaf, f"std::get<{place}>({item})") for place, leaf in enumerate(kind.fields))
 
 
 def _shown(call: str, kind: Handle) -> str:
@@ -107,10 +137,13 @@ def _shown(call: str, kind: Handle) -> str:
         return (
             f"    return weft::text_of([&](char *text, std::int64_t room) {{ return {call}_get(given, text, room); }});"
         )
+    if kind.form == "tuple":
+        found = [_read(f"{call}_get_{place}", leaf, "given") for place, leaf in enumerate(kind.fields)]
+        return f"    return {spelled(kind)}({', '.join(found)});"
     loop = f"    for (std::int64_t at = 0, count = {call}_length(given); at < count; at++)"
     out = f"    {spelled(kind)} out;\n"
     if kind.form == "rows":
-        item = _ITEMS[kind.item]
+        item = _spelled(kind.item)
         inner = f"for (std::int64_t j = 0; j < {call}_row_length(given, at); j++)"
         got = f"weft::item_of<{item}>([&]({item} *item) {{ return {call}_get(given, at, j, item); }})"
         steps = f"        out.emplace_back();\n        {inner}\n            out.back().push_back({got});"
@@ -118,10 +151,22 @@ def _shown(call: str, kind: Handle) -> str:
     if kind.form == "dict":
         pair = f"{_read(f'{call}_key_at', kind.item)}, {_read(f'{call}_value_at', kind.value)}"
         return f"{out}{loop}\n        out.emplace_back({pair});\n    return out;"
-    return f"{out}{loop}\n        out.push_back({_read(f'{call}_get', kind.item)});\n    return out;"
+    if kind.form == "tuples":
+        found = [_read(f"{call}_get_{place}", leaf) for place, leaf in enumerate(kind.fields)]
+        return f"{out}{loop}\n        out.emplace_back({', '.join(found)});\n    return out;"
+    step = "insert" if kind.form == "set" else "push_back"
+    return f"{out}{loop}\n        out.{step}({_read(f'{call}_get', kind.item)});\n    return out;"
 
 
-def _read(getter: str, item: str) -> str:
-    if item == "str":
-        return f"weft::text_of([&](char *text, std::int64_t room) {{ return {getter}(given, at, text, room); }})"
-    return f"weft::item_of<{_ITEMS[item]}>([&]({_ITEMS[item]} *item) {{ return {getter}(given, at, item); }})"
+def _read(getter: str, leaf: Leaf, given: str = "given, at") -> str:
+    if isinstance(leaf, tuple):
+        parts = [f"{_ITEMS[each]} part_{place}" for place, each in enumerate(leaf)]
+        places = ", ".join(f"&part_{place}" for place in range(len(leaf)))
+        names = places.replace("&", "")
+        body = f"{'; '.join(parts)}; weft::need({getter}({given}, {places}));"
+        return f"[&] {{ {body} return {_spelled(leaf)}({names}); }}()"
+    if isinstance(leaf, Handle):
+        return f"shown_{leaf.name}({getter}({given}))"
+    if leaf == "str":
+        return f"weft::text_of([&](char *text, std::int64_t room) {{ return {getter}({given}, text, room); }})"
+    return f"weft::item_of<{_ITEMS[leaf]}>([&]({_ITEMS[leaf]} *item) {{ return {getter}({given}, item); }})"

@@ -161,9 +161,9 @@ def header(module: str, entries: Sequence[Entry], version: str) -> str:
         "",
         *(
             f"#include <{name}>"
-            for name in ("algorithm", "array", "complex", "cstddef", "cstdint", "memory", "new", "stdexcept", "string")
+            for name in ("algorithm", "array", "complex", "cstddef", "cstdint", "memory", "new", "set", "stdexcept")
         ),
-        *(f"#include <{name}>" for name in ("tuple", "type_traits", "utility", "vector")),
+        *(f"#include <{name}>" for name in ("string", "tuple", "type_traits", "utility", "vector")),
         "",
         _SUPPORT,
         *([SUPPORT] if handles else []),

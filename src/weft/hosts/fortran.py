@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.hosts import spelling
+from weft.hosts.accessors import Accessor, accessors
 from weft.hosts.arguments import ArrayArgument, FunctionArgument, HandleArgument, ScalarArgument
 from weft.hosts.c_header import Entry, array_types, handle_types
-from weft.hosts.handles import Accessor, Handle, accessors
+from weft.hosts.handles import Handle
 from weft.ir.types import DType
 
 _ERROR = """  integer(c_int), parameter :: weft_ok = 0, weft_null = 1, weft_extent = 2, weft_layout = 3, &

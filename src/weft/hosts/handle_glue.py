@@ -122,16 +122,15 @@ def _filled(kind: Handle, contents: Contents, at: int, changes: Sequence[Change]
 
 
 def _item(kind: Handle) -> str:
-    return {"int": "int64_t", "float": "double", "bool": "bool"}[kind.item]
+    return {"int": "int64_t", "float": "double", "bool": "bool"}[str(kind.item)]
 
 
 def _value(kind: Handle, given: Given) -> str:
     """A number of a list, out of its word or as a constant."""
     assert size_of(kind.item)
     if given.word is not None:
-        return {"int": f"w[{given.word}]", "float": f"double_of(w[{given.word}])"}.get(
-            kind.item, f"w[{given.word}] != 0"
-        )
+        words = {"int": f"w[{given.word}]", "float": f"double_of(w[{given.word}])"}
+        return words.get(str(kind.item), f"w[{given.word}] != 0")
     value = given.constant
     assert type_of_value(value) is not None
     return spelling.double(value) if kind.item == "float" else spelling.integer(int(value))

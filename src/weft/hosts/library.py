@@ -17,10 +17,12 @@ from weft import __version__
 from weft.codegen import c
 from weft.errors import CompileError, WeftError
 from weft.folders import replaced, write_manifest
-from weft.hosts import c_header, cpp_header, fortran, packages, spelling
+from weft.hosts import c_header, cpp_header, fortran, hosted_functions, packages, spelling
+from weft.hosts.accessors import accessors
 from weft.hosts.functions import Function
 from weft.hosts.glue import Version, entry_function
-from weft.hosts.handles import accessors
+from weft.hosts.handles import Handle
+from weft.hosts.hosted_functions import HostedFunction
 from weft.hosts.interface import interface, refuse_routines
 from weft.hosts.processors import Processor
 from weft.hosts.processors import macros as processor_macros
@@ -35,19 +37,24 @@ _SUFFIX = ".dylib" if sys.platform == "darwin" else ".so"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to build: the module's name, its functions, processors, the BLAS to link with ("": none)."""
+    """What to build: the module's name, its functions, processors, the BLAS to link with ("": none); and functions of
+    plain Python."""
 
     module: str
     functions: tuple[Function, ...]
     processors: tuple[Processor, ...]
     blas: str = ""
+    plain: tuple[HostedFunction, ...] = ()
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The texts of a library, before any compiler has run: the glue, and for each processor its kernels by name."""
+    """The texts of a library, before any compiler has run: the glue, and for each processor its kernels by name; the
+    run time of plain Python with its entry functions ("": none), and its kernels."""
 
     glue: str
+    plain: str
+    plain_kernels: tuple[tuple[str, str], ...]
     kernels: tuple[tuple[Processor, str, str, tuple[str, ...]], ...]
     entries: tuple[c_header.Entry, ...]
 
@@ -94,12 +101,27 @@ def texts(plan: Plan) -> Parts:
         entry = c_header.Entry(function.name, title, line, versions[0].interface)
         entries.append(entry)
         functions.append(entry_function(prefix, entry, function, versions))
+    entries += [function.entry for function in plan.plain]
+    entries.sort(key=lambda entry: entry.line)
     header = c_header.header(prefix, entries, __version__)
     macros = (*_macros(plan, prefix), f"#define HOST_ROUTINES {int(needs_routines)}")
     runtime = (*macros, native_source("host.c"))
-    over = [each.defined(prefix, kind) for kind in c_header.handle_types(entries) for each in accessors(kind)]
+    kinds = c_header.handle_types(entries)
+    over = [kind.described() for kind in kinds]
+    over += [each.defined(prefix, kind) for kind in kinds for each in accessors(kind)]
     glue = "\n".join(("#define _GNU_SOURCE 1", header, *runtime, *over, *tables, *functions))
-    return Parts(glue, tuple(kernels), tuple(entries))
+    plain_kernels = [(spelling.name(each.name), hosted_functions.kernel(each, prefix)) for each in plan.plain]
+    return Parts(glue, _plain(plan, prefix, header, kinds), tuple(plain_kernels), tuple(kernels), tuple(entries))
+
+
+def _plain(plan: Plan, prefix: str, header: str, kinds: Sequence[Handle]) -> str:
+    """The run time of plain Python and the functions over it; "" if there are none."""
+    if not plan.plain:
+        return ""
+    entries = [hosted_functions.entry_function(function, prefix) for function in plan.plain]
+    over = [kind.described() for kind in kinds]
+    text = "\n".join((header, hosted_functions.runtime(), *over, *entries))
+    return "\n".join(("#define _GNU_SOURCE 1", *_names(prefix), hosted_functions.apart(text, prefix)))
 
 
 def _apart(text: str, symbol: str) -> str:
@@ -112,8 +134,7 @@ def _macros(plan: Plan, prefix: str) -> list[str]:
     products = [f"{{own_sgemm_{prefix}{p.suffix}, own_dgemm_{prefix}{p.suffix}}}" for p in plan.processors]
     declared = [f"extern void {name}(void);" for row in products for name in row.strip("{}").split(", ")]
     return [
-        '#define HOST_API __attribute__((visibility("default")))',
-        f"#define HOST(name) {prefix}_##name",
+        *_names(prefix),
         # Two libraries may stand in one program.
         *(f"#define {name} {prefix}_own_{name}" for name in ("weft_set_threads", "weft_scratch_kept")),
         f"#define HOST_LIMITS {limits}",
@@ -123,6 +144,10 @@ def _macros(plan: Plan, prefix: str) -> list[str]:
         *declared,
         f"static void (*const own_products[][2])(void) = {{{', '.join(products)}}};",
     ]
+
+
+def _names(prefix: str) -> list[str]:
+    return ['#define HOST_API __attribute__((visibility("default")))', f"#define HOST(name) {prefix}_##name"]
 
 
 def _objects(plan: Plan, parts: Parts) -> list[Path]:
@@ -136,6 +161,11 @@ def _objects(plan: Plan, parts: Parts) -> list[Path]:
             found.append(processor.compiled(products, f"{prefix}_products{processor.suffix}", flags))
         for processor, name, text, flags in parts.kernels:
             found.append(processor.compiled(text, name, flags))
+        flags = ("-O2", "-w", "-pthread", "-ffp-contract=off")
+        if parts.plain:
+            found.append(first.compiled(parts.plain, f"{prefix}_plain", flags, anywhere=True))
+        for name, text in parts.plain_kernels:
+            found.append(first.compiled(text, f"{prefix}_plain_{name}", flags))
     except CompileError as problem:
         raise WeftError(f"the C compiler failed: {problem}") from problem
     return found

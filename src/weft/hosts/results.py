@@ -58,6 +58,10 @@ class Leaf:
     kind: Handle | None = None
 
 
+def _of_items(form: str, item: str, value: str = "") -> Handle:
+    return Handle(form, item, value)
+
+
 @dataclass(frozen=True)
 class Found:
     results: tuple[Result, ...]
@@ -294,7 +298,7 @@ class _Way:
             return None, None
         form = "list" if template[0] == "[" else "dict"
         fills = tuple(Fill("column", (self.slot(column),)) for column in columns)
-        return Handle(form, *(_LETTERS[letter] for letter in letters)), Contents(fills=fills)
+        return _of_items(form, *(_LETTERS[letter] for letter in letters)), Contents(fills=fills)
 
     def column(self, out: Out) -> tuple[str, int]:
         """The item and the slot of a column of numbers."""
@@ -313,7 +317,7 @@ class _Way:
         if form == "dict" and columns[0][0] != "int":
             raise self.refused(f"a dict with {columns[0][0]} keys", "use int or str keys")
         fills = tuple(Fill("column", (slot,)) for _, slot in columns)
-        return self.handle(Handle(form, *(item for item, _ in columns)), Contents(fills=fills))
+        return self.handle(_of_items(form, *(item for item, _ in columns)), Contents(fills=fills))
 
     def with_texts(self, out: TupleOut) -> Leaf:
         """A list or a dict with strings: (maker, codes, count of templates, templates, columns)."""
@@ -341,7 +345,7 @@ class _Way:
                 raise self.refused("a container of tuples or other containers")
         if len(items) == 2 and (items[0] not in ("str",)):
             raise self.refused(f"a dict[{items[0]}, {items[1]}]", "use str keys")
-        return self.handle(Handle("list" if len(items) == 1 else "dict", *items), Contents(fills=tuple(fills)))
+        return self.handle(_of_items("list" if len(items) == 1 else "dict", *items), Contents(fills=tuple(fills)))
 
     # --- lists of lists ---------------------------------------------------------------------------------------------
 

@@ -59,13 +59,15 @@ def front(
     samples: Sequence[Sequence[Any]],
     wide: frozenset[int] = frozenset(),
     deoptimise: int | None = None,
+    hosted: bool = False,
 ) -> Front:
-    """A version for arguments of the types that samples of each have, as C; Refusal if there is none."""
+    """A version for arguments of the types that samples of each have, as C; Refusal if there is none. `hosted`: for a
+    host that is not Python."""
     code = function.__code__
     span = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
     try:
         with reads.recording() as recorder:
-            unit, root = infer.infer(function, samples, wide)
+            unit, root = infer.infer(function, samples, wide, hosted)
         steps.enter("emit")
         hidden = [held.value for held in unit.hidden.values()]
         writer = Writer(unit, deoptimise)

@@ -26,11 +26,14 @@ _INNER: Final = ("closure", "generator", "method", "partial", "view", "cell")
 _KEPT_INSIDE: Final = "return what it computes, and make it outside the compiled function"
 
 
-def infer(function: Any, samples: Sequence[Sequence[Any]], wide: frozenset[int] = frozenset()) -> tuple[Unit, Instance]:
-    """The types of everything that a call may reach whose arguments have the types of these samples of each."""
+def infer(
+    function: Any, samples: Sequence[Sequence[Any]], wide: frozenset[int] = frozenset(), hosted: bool = False
+) -> tuple[Unit, Instance]:
+    """The types of everything that a call may reach whose arguments have the types of these samples of each. `hosted`:
+    by a host that is not Python."""
     code = function.__code__
     span = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-    unit = Unit(span, wide)
+    unit = Unit(span, wide, hosted)
     info = function_info(unit, function, span)
     if info.is_generator:
         raise Refusal(span, f"`{info.name}` is a generator", "call it inside a compiled function")

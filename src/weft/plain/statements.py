@@ -386,7 +386,7 @@ def _raise(cx: Frame, s: ast.Raise) -> None:
         from weft.plain.builtin import resolved
 
         constant = resolved(cx, s.exc) if not (isinstance(s.exc, ast.Name) and cx.instance.variable(s.exc.id)) else None
-    if not cx.guarded:
+    if not cx.guarded and not cx.unit.hosted:
         # Nobody catches it: Python runs the call, and raises.
         if constant is None and not isinstance(s.exc, ast.Name):
             with _quietly(cx):
@@ -412,7 +412,7 @@ def _raise(cx: Frame, s: ast.Raise) -> None:
         if head.kind != "obj" or not head.key[1].is_exception:
             raise cx.refuse(f"`raise` of a value of type {head!r}")
     cx.write(f"wp_exception = (wp_object *){cx.as_repr(held, 'p')};")
-    cx.write('if (!wp_handlers) wp_deopt("an exception", 0);')
+    cx.write(f'if (!wp_handlers) wp_deopt("an exception", {cx.line if cx.unit.hosted else 0});')
     _go(cx)
 
 

@@ -245,8 +245,9 @@ class Hidden:
 class Unit:
     """Everything that is compiled for one call."""
 
-    def __init__(self, span: Span, wide: frozenset[int] = frozenset()) -> None:
+    def __init__(self, span: Span, wide: frozenset[int] = frozenset(), hosted: bool = False) -> None:
         self.wide = wide  # lines on which integers have overflowed
+        self.hosted = hosted  # there is no Python behind it that raises what nobody catches
         self.lattice = Lattice()
         self.span = span
         self.classes: dict[type, ClassInfo] = {}

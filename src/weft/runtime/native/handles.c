@@ -1,172 +1,7 @@
-/* Lists, strings and dicts of a C host: what an opaque handle points to.
+/* Lists, strings and dicts of a C host.  In: calls of the generated accessors, and words of kernels. Out: columns of numbers, as
+   kernels have them (handle_columns.c). */
 
-   In: calls of the generated accessors, and words of kernels. Out: columns of numbers, as kernels have them. A handle has one
-   column, or two if it is a dict: keys and values. A column is one number an entry, or (`starts`) a row of numbers an entry:
-   then one more array tells where each row begins, and where the last one ends. A string is a column of code points, a list of
-   strings one of rows of code points. An index by hash finds the keys of dicts; it is made when somebody looks for one. */
-
-typedef struct {
-    char *items;
-    int64_t *starts; /* NULL: one number an entry */
-    int64_t count;   /* entries */
-    int64_t filled;  /* numbers */
-    int64_t room, starts_room;
-    int size; /* bytes of a number */
-} weft_column;
-
-typedef struct {
-    weft_column parts[2];
-    int64_t *index; /* 1 + the entry of a key, 0: none */
-    int64_t index_room;
-} weft_handle;
-
-static const int64_t nothing[2]; /* where an empty column is */
-
-static int grow(void **memory, int64_t *room, int64_t needed, int64_t used, int size)
-{
-    if (needed <= *room)
-        return 0;
-    int64_t more = *room * 2 > needed ? *room * 2 : needed < 8 ? 8 : needed, bytes;
-    void *now = __builtin_mul_overflow(more, (int64_t)size, &bytes) ? NULL : rt_alloc(bytes);
-    if (now == NULL)
-        return -1;
-    if (used > 0)
-        memcpy(now, *memory, (size_t)(used * size));
-    rt_release(*memory);
-    *memory = now;
-    *room = more;
-    return 0;
-}
-
-/* Room for one entry of so many numbers more. */
-static int make_room(weft_column *c, int64_t numbers)
-{
-    int64_t needed;
-    if (__builtin_add_overflow(c->filled, numbers, &needed) || needed >= LARGEST_EXTENT)
-        return -1;
-    if (c->starts != NULL && grow((void **)&c->starts, &c->starts_room, c->count + 2, c->count + 1, (int)sizeof *c->starts) != 0)
-        return -1;
-    return grow((void **)&c->items, &c->room, needed, c->filled, c->size);
-}
-
-static int begin_column(weft_column *c, int size, int has_rows)
-{
-    c->size = size;
-    if (!has_rows)
-        return 0;
-    c->starts = rt_alloc(8 * (int64_t)sizeof *c->starts);
-    if (c->starts == NULL)
-        return -1;
-    c->starts_room = 8;
-    c->starts[0] = 0;
-    return 0;
-}
-
-static void end_column(weft_column *c)
-{
-    rt_release(c->items);
-    rt_release(c->starts);
-    memset(c, 0, sizeof *c);
-}
-
-static void free_handle(void *given)
-{
-    weft_handle *h = given;
-    if (h == NULL)
-        return;
-    end_column(&h->parts[0]);
-    end_column(&h->parts[1]);
-    rt_release(h->index);
-    rt_release(h);
-}
-
-/* A new weft_handle; `second`: the bytes of a value, 0 if it is no dict. */
-static weft_handle *new_handle(int first, int first_rows, int second, int second_rows)
-{
-    weft_handle *h = rt_alloc((int64_t)sizeof *h);
-    if (h == NULL)
-        return NULL;
-    memset(h, 0, sizeof *h);
-    if (begin_column(&h->parts[0], first, first_rows) != 0 || begin_column(&h->parts[1], second, second_rows) != 0) {
-        free_handle(h);
-        return NULL;
-    }
-    return h;
-}
-
-static int append_entry(weft_column *c, const void *numbers, int64_t count)
-{
-    if (make_room(c, count) != 0)
-        return -1;
-    if (count > 0)
-        memcpy(c->items + c->filled * c->size, numbers, (size_t)(count * c->size));
-    c->filled += count;
-    c->count++;
-    if (c->starts != NULL)
-        c->starts[c->count] = c->filled;
-    return 0;
-}
-
-/* Many numbers at once, an entry each. */
-static int extend_column(weft_column *c, const void *numbers, int64_t count)
-{
-    if (make_room(c, count) != 0)
-        return -1;
-    if (count > 0)
-        memcpy(c->items + c->filled * c->size, numbers, (size_t)(count * c->size));
-    c->filled += count;
-    c->count += count;
-    return 0;
-}
-
-static int64_t begin_of(const weft_column *c, int64_t at) { return c->starts != NULL ? c->starts[at] : at; }
-static int64_t length_of(const weft_column *c, int64_t at) { return c->starts != NULL ? c->starts[at + 1] - c->starts[at] : 1; }
-static void *entry_of(const weft_column *c, int64_t at) { return c->items + begin_of(c, at) * c->size; }
-
-/* Another entry in the place of one. */
-static int replace_entry(weft_column *c, int64_t at, const void *numbers, int64_t count)
-{
-    int64_t before = length_of(c, at), more = count - before;
-    if (more > 0 && make_room(c, more) != 0)
-        return -1;
-    if (more != 0) {
-        int64_t end = begin_of(c, at) + before;
-        memmove(c->items + (end + more) * c->size, c->items + end * c->size, (size_t)((c->filled - end) * c->size));
-        for (int64_t next = at + 1; next <= c->count; next++)
-            c->starts[next] += more;
-        c->filled += more;
-    }
-    if (count > 0)
-        memcpy(entry_of(c, at), numbers, (size_t)(count * c->size));
-    return 0;
-}
-
-static int copy_column(weft_column *to, const weft_column *from)
-{
-    if (begin_column(to, from->size, from->starts != NULL) != 0 || make_room(to, from->filled) != 0)
-        return -1;
-    if (from->starts != NULL) {
-        if (grow((void **)&to->starts, &to->starts_room, from->count + 1, 1, (int)sizeof *to->starts) != 0)
-            return -1;
-        memcpy(to->starts, from->starts, (size_t)(from->count + 1) * sizeof *to->starts);
-    }
-    if (from->filled > 0)
-        memcpy(to->items, from->items, (size_t)(from->filled * from->size));
-    to->filled = from->filled;
-    to->count = from->count;
-    return 0;
-}
-
-static weft_handle *copy_handle(const void *given)
-{
-    const weft_handle *from = given;
-    weft_handle *h = new_handle(0, 0, 0, 0);
-    if (h != NULL && (copy_column(&h->parts[0], &from->parts[0]) != 0 || copy_column(&h->parts[1], &from->parts[1]) != 0)) {
-        free_handle(h);
-        return NULL;
-    }
-    return h;
-}
+#include "handle_columns.c"
 
 /* --- accessors --- */
 
@@ -291,12 +126,14 @@ static void drop_text(decoded *text)
         rt_release(text->codes);
 }
 
+static const weft_kind text_kind = {'s', 1, {{.item = 's', .size = 4}}};
+
 static weft_handle *new_text(const char *text, int64_t bytes)
 {
     decoded given;
     if (read_text(text, bytes, &given) != WEFT_OK)
         return NULL;
-    weft_handle *h = new_handle(4, 0, 0, 0);
+    weft_handle *h = new_handle(&text_kind);
     if (h != NULL && extend_column(&h->parts[0], given.codes, given.count) != 0) {
         free_handle(h);
         h = NULL;
@@ -509,13 +346,144 @@ static int give_numbered(weft_column *c, int64_t *w, int numbers, int starts, in
     return 0;
 }
 
-/* A handle of the caller's gets what a new one holds, which is gone then. */
-static void refill(void *given, weft_handle *made)
+/* --- what containers in containers, tuples and sets have besides --- */
+
+/* An item on its way into a container: numbers, a text, or a copy of another container. */
+typedef struct {
+    const void *numbers;
+    int64_t count, words[MOST_PARTS];
+    decoded text;
+    int has_text;
+    weft_handle *inner;
+} weft_item;
+
+static int begin_items(const void *given, weft_item *items, int count)
+{
+    for (int at = 0; at < count; at++) {
+        items[at].has_text = 0;
+        items[at].inner = NULL;
+    }
+    return given == NULL ? WEFT_NULL : WEFT_OK;
+}
+
+static int number_item(weft_item *item, const void *number, int size)
+{
+    memcpy(item->words, number, (size_t)size);
+    item->numbers = item->words;
+    item->count = 1;
+    return WEFT_OK;
+}
+
+/* Numbers of a tuple, side by side. */
+static int words_item(weft_item *item, int count, const void *const *numbers, const size_t *sizes)
+{
+    memset(item->words, 0, sizeof item->words);
+    for (int place = 0; place < count; place++)
+        memcpy(&item->words[place], numbers[place], sizes[place]);
+    item->numbers = item->words;
+    item->count = count;
+    return WEFT_OK;
+}
+
+static int text_item(weft_item *item, const char *text)
+{
+    int status = read_text(text, -1, &item->text);
+    if (status != WEFT_OK)
+        return status;
+    item->has_text = 1;
+    item->numbers = item->text.codes;
+    item->count = item->text.count;
+    return WEFT_OK;
+}
+
+static int inner_item(weft_item *item, const void *given)
+{
+    if (given == NULL)
+        return WEFT_NULL;
+    item->inner = copy_handle(given);
+    if (item->inner == NULL)
+        return WEFT_MEMORY;
+    item->inner->is_inner = 1;
+    item->numbers = &item->inner;
+    item->count = 1;
+    return WEFT_OK;
+}
+
+/* What was not put anywhere is freed. */
+static int end_items(int status, weft_item *items, int count)
+{
+    for (int at = 0; at < count; at++) {
+        if (items[at].has_text)
+            drop_text(&items[at].text);
+        if (status != WEFT_OK)
+            free_handle(items[at].inner);
+    }
+    return status;
+}
+
+/* One more entry in every column, or in none. */
+static int append_items(int status, void *given, weft_item *items)
 {
     weft_handle *h = given;
-    end_column(&h->parts[0]);
-    end_column(&h->parts[1]);
-    rt_release(h->index);
-    *h = *made;
-    rt_release(made);
+    const int count = h == NULL ? 0 : h->kind->count;
+    for (int part = 0; part < count && status == WEFT_OK; part++)
+        if (make_room(&h->parts[part], items[part].count) != 0)
+            status = WEFT_MEMORY;
+    for (int part = 0; part < count && status == WEFT_OK; part++)
+        append_entry(&h->parts[part], items[part].numbers, items[part].count);
+    return end_items(status, items, count > 0 ? count : 1);
+}
+
+/* Another item in the place of one. */
+static int replace_item(int status, void *given, int part, int64_t at, weft_item *item)
+{
+    weft_handle *h = given;
+    if (status == WEFT_OK && (at < 0 || at >= h->parts[part].count))
+        status = WEFT_RAISED;
+    weft_handle *before = status == WEFT_OK && item->inner != NULL ? ((weft_handle **)h->parts[part].items)[at] : NULL;
+    if (status == WEFT_OK && replace_entry(&h->parts[part], at, item->numbers, item->count) != 0)
+        status = WEFT_MEMORY;
+    if (status == WEFT_OK)
+        free_handle(before);
+    return end_items(status, item, 1);
+}
+
+/* An entry of a dict or set: the key is the first item, a value the second. */
+static int put_items(int status, void *given, weft_item *items)
+{
+    weft_handle *h = given;
+    const int count = h == NULL ? 1 : h->kind->count;
+    int64_t at = status == WEFT_OK ? find_key(h, items[0].numbers, items[0].count) : -1;
+    if (status == WEFT_OK && at == -2)
+        status = WEFT_MEMORY;
+    if (status == WEFT_OK && at >= 0) {
+        if (count > 1)
+            status = replace_item(status, given, 1, at, &items[1]);
+        return end_items(status, items, 1);
+    }
+    status = append_items(status, given, items);
+    if (status == WEFT_OK) { /* texts are gone, but in the column */
+        const weft_column *keys = &h->parts[0];
+        h->index[slot_of(h, entry_of(keys, keys->count - 1), length_of(keys, keys->count - 1))] = keys->count;
+    }
+    return status;
+}
+
+/* The container that is an entry, as its owner has it; NULL if there is none. */
+static void *inner_at(const void *given, int part, int64_t at)
+{
+    const weft_handle *h = given;
+    return h == NULL || at < 0 || at >= h->parts[part].count ? NULL : ((void **)h->parts[part].items)[at];
+}
+
+/* A number of a tuple that is an entry. */
+static int read_word(const void *given, int part, int64_t at, int place, void *number, int size)
+{
+    const weft_handle *h = given;
+    if (h == NULL || number == NULL)
+        return WEFT_NULL;
+    if (at < 0 || at >= h->parts[part].count)
+        return WEFT_RAISED;
+    memcpy(number, (const int64_t *)entry_of(&h->parts[part], at) + place, (size_t)size);
+    return WEFT_OK;
 }

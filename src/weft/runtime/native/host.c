@@ -54,23 +54,7 @@ typedef struct {
 
 /* --- errors --- */
 
-__attribute__((cold, noinline, format(printf, 7, 8))) static int refuse(weft_error *error, int code, const char *function,
-                                                                        const char *file, int line, const char *exception,
-                                                                        const char *format, ...)
-{
-    if (error == NULL)
-        return code;
-    error->code = code;
-    error->line = line;
-    error->file = file;
-    error->function = function;
-    error->exception = exception;
-    va_list values;
-    va_start(values, format);
-    vsnprintf(error->message, sizeof error->message, format, values);
-    va_end(values);
-    return code;
-}
+#include "host_errors.c"
 
 /* A message with {0}, {1}, {2} in the place of numbers. */
 __attribute__((cold)) static void format_message(char *text, size_t room, const char *message, const int64_t *values)
@@ -374,6 +358,19 @@ static inline int64_t run_kernel(const kernel_function *kernels, int64_t *w)
     unsigned before = routines_without_memory;
     int64_t status = kernels[processor_level](&runtime_table, w);
     return __builtin_expect(routines_without_memory != before, 0) ? STATUS_MEMORY : status;
+}
+
+/* For the part of the library that is compiled from plain Python. */
+void *HOST(own_alloc)(int64_t bytes) { return rt_alloc(bytes); }
+void HOST(own_release)(void *memory) { rt_release(memory); }
+int HOST(own_processor)(void) { return processor_level; }
+int HOST(own_array)(const char *function, const char *file, const char *name, int rank, int size, int written, const void *given,
+                    int64_t *w, weft_error *error)
+{
+    const char *const files[] = {file};
+    const entry e = {.name = function, .files = files};
+    const entry_array a = {name, rank, size, written};
+    return take_array(&e, &a, given, w, error);
 }
 
 HOST_API void HOST(free)(void *memory) { rt_release(memory); }
