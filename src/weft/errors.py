@@ -24,7 +24,7 @@ _MAX_REASON_LINES = 2
 _PACKAGE = os.path.dirname(__file__) + os.sep
 _NAME = re.compile(r"\b[^\W\d]\w*\b")
 _NUMBERS = re.compile(r"(_\d+)+$")
-_ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
+_ERROR = re.compile(r"\w+Error: |the name \w+ is not defined|.* always raises an exception")
 #: What to do about what only Python can do.
 APART = "move it out of the compiled function, and pass what you need of it"
 # What to do where nothing better is known: about what Python would refuse as well, and about anything else.
@@ -199,11 +199,16 @@ def located(place: str) -> Any:
         raise LookupError(place) from problem
 
 
+def is_mistake(reason: str) -> bool:
+    """Whether plain Python raises an exception, too, where weft refuses for this reason."""
+    return _ERROR.match(reason) is not None
+
+
 def advice(reason: str, remedy: str) -> str:
     """One thing to do about a reason, also where nothing better is known."""
     if lacks_compiler(reason):
         return INSTALL
-    return remedy or (_MISTAKE if _ERROR.match(reason) else _ANOTHER_WAY)
+    return remedy or (_MISTAKE if is_mistake(reason) else _ANOTHER_WAY)
 
 
 class WeftError(Exception):

@@ -2,7 +2,7 @@
 same function after it, which is native and gives Python's answer.  test_remedies.py has those about arguments.
 
     === name (backend)       "python": only the compiler of arrays is asked; "auto": that of plain Python, too
-    remedy: part of what is told; arguments: those of the call; then: those after the remedy, if they are others
+    reason: what is told; remedy: part of it; arguments: of the call; then: after the remedy, if they are others
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from weft.runtime.toolchain import find
 @dataclass(frozen=True)
 class _Row:
     backend: str
+    reason: str
     remedy: str
     arguments: str
     before: str
@@ -40,7 +41,8 @@ def _rows() -> dict[str, _Row]:
         name, backend = re.fullmatch(r"(.*) \((\w+)\)", title).groups()
         given = dict(field.split(": ", 1) for field in fields)
         then = given.get("then", given["arguments"])
-        found[name] = _Row(backend, given["remedy"], given["arguments"], before, after.rstrip() + "\n", then)
+        told = (given["reason"], given["remedy"], given["arguments"])
+        found[name] = _Row(backend, *told, before, after.rstrip() + "\n", then)
     return found
 
 
@@ -66,7 +68,8 @@ def test_the_remedy_works(name: str) -> None:
     told = [str(one.message) for one in caught if issubclass(one.category, weft.FallbackWarning)]
     assert told, refused.explain().short()
     assert row.remedy in told[0].rpartition("try:")[2], told[0]
-    place = told[0].partition(": runs as plain Python: ")[0]
+    place, _, text = told[0].partition(": runs as plain Python: ")
+    assert text.splitlines()[0] == row.reason
     assert int(place.rpartition(":")[2]) >= before.__code__.co_firstlineno and " this " not in told[0]
     assert row.remedy in refused.explain().short()
 

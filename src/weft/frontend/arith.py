@@ -177,7 +177,9 @@ def unary(op: str, operand: Expr, span: Span) -> Expr:
     if op == "pos":
         return operand
     if op == "invert" and not of.dtype.is_integer:
-        raise Unsupported(span, f"~ needs integers, not {of}")
+        raise Unsupported(
+            span, f"TypeError: ~ needs integers, not {of}", "convert it first, with int() or .astype(np.int64)"
+        )
     if op == "neg":
         if isinstance(operand, Const) and of.weak:
             return Const(-operand.value, of)
@@ -195,7 +197,7 @@ def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         return _compare_unsigned(op, left, right, span)
     of = comparison_type(left, right, span)
     if of.dtype.is_complex and op not in ("eq", "ne") and weak:
-        raise Unsupported(span, "Python's complex numbers have no order")
+        raise Unsupported(span, "TypeError: Python's complex numbers have no order")
     if weak and of == FLOAT and INT in (left.type, right.type):
         return _compare_exactly(op, left, right, span)
     result = PYBOOL if weak else BOOL
@@ -274,7 +276,7 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     if op == "truediv" and of == INT and not (_is_exact(left) and _is_exact(right)):
         return Op("ratio", (cast(left, INT), cast(right, INT)), FLOAT, span)
     if of.dtype.is_complex and op in _NO_COMPLEX:
-        raise Unsupported(span, f"{op} of complex numbers")
+        raise Unsupported(span, f"TypeError: {op} of complex numbers")
     if of.dtype is DType.BOOL:
         return _binary_bool(op, left, right, span)
     if op in _BIT_OPS or op in _SHIFTS or op in ("gcd", "lcm"):
@@ -432,7 +434,7 @@ def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
     if op == "imag" and not of.dtype.is_complex:
         return cast(Const(0, INT), of)
     if of.dtype.is_complex and op in _NO_COMPLEX:
-        raise Unsupported(span, f"{op} of complex numbers")
+        raise Unsupported(span, f"TypeError: {op} of complex numbers")
     if op == "sign" and of.dtype.is_complex and not _COMPLEX_SIGN:
         raise Unsupported(span, "np.sign of complex numbers")
     if op in _FLOATING or (op == "signbit" and not of.dtype.is_inexact):
@@ -446,5 +448,5 @@ def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
     if op == "not":
         return negate(operand)
     if op == "sign" and of.dtype is DType.BOOL:
-        raise Unsupported(span, "NumPy has no sign for booleans")
+        raise Unsupported(span, "TypeError: NumPy has no sign for booleans")
     return Op(op, (operand,), OPERATIONS[op].result_type(of), span)

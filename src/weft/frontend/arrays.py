@@ -37,6 +37,8 @@ from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer, Role, Stmt
 from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, can_cast, promote
 
+#: What to do where something else stands.
+NUMERIC = "pass numbers or an array of numbers"
 #: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
 Plan = Callable[[Array], tuple[Array, int]]
 
@@ -169,7 +171,7 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         return _table(value, emitter)
     if isinstance(value, Stack):
         return copied(value.array)
-    raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+    raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed", NUMERIC)
 
 
 def _of_number(value: Scalar) -> Array:
@@ -210,7 +212,7 @@ def _table(value: Records, emitter: Emitter) -> Array:
         emitter.hand_back(Op("gt", (numbers.shape[0], ZERO), BOOL), "an array of a list that may be empty")
         return numbers
     if not isinstance(value.item, tuple) or not all(isinstance(part, ScalarType) for part in value.item):
-        raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+        raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed", NUMERIC)
     length = emitter.snapshot(value.growing.size, "rows")
     emitter.hand_back(Op("gt", (length, ZERO), BOOL), "an array of a list of tuples that may be empty")
     of = functools.reduce(promote, (emitter.buffers[name].type.strong for name in columns))

@@ -85,7 +85,7 @@ def constant(value: Value, emitter: Emitter) -> Any:
 def constant_int(value: Value, emitter: Emitter) -> int:
     found = constant(value, emitter)
     if isinstance(found, bool) or not isinstance(found, int):
-        raise Unsupported(emitter.span, f"an integer is needed here, not {found!r}")
+        raise Unsupported(emitter.span, f"an integer is needed here, not {found!r}", "use an integer")
     return found
 
 
@@ -95,12 +95,12 @@ def constant_axis(value: Value | None, emitter: Emitter) -> int | tuple[int, ...
         return found
     if isinstance(found, tuple) and all(isinstance(item, int) for item in found):
         return found
-    raise Unsupported(emitter.span, f"axis={found!r}")
+    raise Unsupported(emitter.span, f"axis={found!r}", "use an integer")
 
 
 def constant_bool(value: Value | None, emitter: Emitter, default: bool = False) -> bool:
     """A flag: True, False, or a number in their place."""
     found = default if value is None else constant(value, emitter)
     if not isinstance(found, (int, np.bool_)):
-        raise Unsupported(emitter.span, f"True or False is needed here, not {found!r}")
+        raise Unsupported(emitter.span, f"True or False is needed here, not {found!r}", "write True or False")
     return bool(found)

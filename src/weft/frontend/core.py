@@ -9,8 +9,9 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
+from weft import errors
 from weft.errors import Span, Unsupported
-from weft.frontend import arith, arrays, masks, reasons, revisions
+from weft.frontend import arith, arrays, masks, mistakes, reasons, revisions
 from weft.frontend.blocks import renumbered_array
 from weft.frontend.building import Building
 from weft.frontend.foreseen import number_types
@@ -67,7 +68,9 @@ class Core(Building):
 
     def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
         types = reasons.by_source(node, {name: describe(value) for name, value in values.items()})
-        problem = Unsupported(self.at(node), reasons.named(reason, node, types), remedy, types)
+        error = "" if remedy or errors.is_mistake(reason) else mistakes.error_of(node, values)
+        told = f"{error}: {reason}" if error else reason
+        problem = Unsupported(self.at(node), reasons.named(told, node, types), remedy, types)
         if any(map(_is_container, values.values())):
             return reasons.left_to_plain(problem, apart=True)
         return problem

@@ -52,7 +52,7 @@ class DictMethods(Building):
             elif isinstance(value, Dict) and not value.is_set:
                 take_entries(self, made, value, node)  # as it is now, whatever later parts do to it
             else:
-                raise self.unsupported(node, "a dict made from this by **", other=value)
+                raise self.unsupported(node, "a dict made from this by **", "make a dict of it first", other=value)
         return made
 
     # --- operators --------------------------------------------------------------------------------------------------

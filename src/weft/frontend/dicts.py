@@ -167,7 +167,7 @@ class Dicts(Building):
         if len(args) == 1 or (len(args) == 2 and is_none(args[1])):
             return self._found(base, args[0], node)
         if len(args) != 2:
-            raise self.unsupported(node, f"get() with {len(args)} arguments")
+            raise self.unsupported(node, f"TypeError: get() with {len(args)} arguments")
         key, default = args
         if base.table is None or base.item is None:
             return default
@@ -232,19 +232,19 @@ class Dicts(Building):
 
     def _dict_add(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
-            raise self.unsupported(node, f"add() with {len(args)} arguments")
+            raise self.unsupported(node, f"TypeError: add() with {len(args)} arguments")
         store_item(self, base, args[0], None, node)
         return Object(None)
 
     def _dict_remove(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
-            raise self.unsupported(node, f"remove() with {len(args)} arguments")
+            raise self.unsupported(node, f"TypeError: remove() with {len(args)} arguments")
         delete_entry(self, base, args[0], node)
         return Object(None)
 
     def _dict_discard(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:
-            raise self.unsupported(node, f"discard() with {len(args)} arguments")
+            raise self.unsupported(node, f"TypeError: discard() with {len(args)} arguments")
         delete_entry(self, base, args[0], node, missing_is_fine=True)
         return Object(None)
 

@@ -241,7 +241,7 @@ def _classes(builder: Building, node: ast.expr | None) -> tuple[type[BaseExcepti
     items = value.items if isinstance(value, Tuple) else (value,)
     kinds = [item.value for item in items if isinstance(item, Object) and isinstance(item.value, type)]
     if len(kinds) != len(items) or not all(issubclass(kind, BaseException) for kind in kinds):
-        raise builder.unsupported(node, "an except clause for this")
+        raise builder.unsupported(node, "an except clause for this", "name exception classes")
     return tuple(kinds)
 
 

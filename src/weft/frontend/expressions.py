@@ -383,7 +383,7 @@ class Expressions(Building):
             if self.emitter.is_boxed(base) or not may_be_python(self, base.expr):
                 return arrays.unboxed(base, self.emitter)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
-            raise self.unsupported(node, "an index into a range")
+            raise self.unsupported(node, "an index into a range", "compute start + place * step")
         raise self.unsupported(node, "an index into this", base=base)
 
     def _eval_attribute(self, node: ast.Attribute) -> Value:
@@ -526,7 +526,9 @@ def _sequence_operator(builder: Building, op: str, left: Value, right: Value, no
         return Tuple(left.items + right.items, left.is_list)
     if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
         if not (right.type.dtype.is_integer or right.type.dtype is DType.BOOL):
-            raise builder.unsupported(node, f"a list or tuple times a number of type {right.type}")
+            raise builder.unsupported(
+                node, f"TypeError: a list or tuple times a number of type {right.type}", "use an integer"
+            )
         if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
             return filled_list(builder, left.items[0], right.expr)
         if isinstance(right.expr, Const):

@@ -94,7 +94,7 @@ class ListParts(Building):
     def _list_rotate(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         by = args[0] if args else Scalar(ONE)
         if len(args) > 1 or not isinstance(by, Scalar) or not by.type.dtype.is_integer:
-            raise self.unsupported(node, "rotate() by this", by=by)
+            raise self.unsupported(node, "TypeError: rotate() by this", "use an integer", by=by)
         emitter, count = self.emitter, cells.last()
         with when(emitter, Op("gt", (count, ZERO), BOOL)):
             turns = emitter.snapshot(Op("mod", (arith.cast(by.expr, INT), count), INT), "turns")

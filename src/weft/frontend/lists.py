@@ -678,7 +678,7 @@ def delete_item(builder: Building, base: Value, key: Value, node: ast.AST) -> No
     builder.will_change(base)
     held = base.growing if isinstance(base, (Array, Records)) else None
     if held is None or not held.spare or not isinstance(key, Scalar):
-        raise builder.unsupported(node, "del of an element", base=base)
+        raise builder.unsupported(node, "del of an element", "use np.delete, or a list that is made here", base=base)
     cells = Cells(builder.emitter, held)
     cells.close_gap(_position(builder, key, cells, "list assignment index out of range", node))
     builder.emitter.mutations += 1
@@ -686,7 +686,7 @@ def delete_item(builder: Building, base: Value, key: Value, node: ast.AST) -> No
 
 def arguments(builder: Building, args: list[Value], count: int, name: str, node: ast.AST) -> list[Value]:
     if len(args) != count:
-        raise builder.unsupported(node, f"{name}() with {len(args)} arguments")
+        raise builder.unsupported(node, f"TypeError: {name}() with {len(args)} arguments")
     return args
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: What to do about a generator that leaves the function.
 RETURN_LIST = "return a list of its items, or use it in a loop of a compiled function"
+#: What to do about a result that no native code makes: a function, a module, an iterator, a view of a dict.
+ONLY_PYTHON = "return the numbers, arrays or lists that it is made of, and make it outside of the compiled function"
 _LONGEST = 50
 _LONGEST_INSIDE = 90
 _LONGEST_NAME = 30

@@ -32,6 +32,7 @@ from weft.frontend.items import (
     types_in,
 )
 from weft.frontend.mixed import Mixed, hold_integers, show, tell_type, tested_late
+from weft.frontend.reasons import ONLY_PYTHON
 from weft.frontend.recursion import list_result, optional_result, text_result
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
@@ -56,6 +57,7 @@ from weft.frontend.values import (
     Text,
     Tuple,
     Value,
+    describe,
 )
 from weft.ir import walk
 from weft.ir.expr import ZERO, Expr, Read, Var
@@ -164,7 +166,7 @@ class Results(Building):
         if self.identity(value) in self.own:
             return ArrayOut(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
-            raise self.unsupported(node, "the return of an iterator", "add .copy()")
+            raise self.unsupported(node, "the return of an iterator", "return the array, or a list of the items")
         if isinstance(value, Dict) and self.identity(value) in self.argument_of:
             reason = "the return of a dict or set that is an argument, or another one that its name has got"
             raise self.unsupported(node, reason, "return a copy of it")
@@ -178,7 +180,7 @@ class Results(Building):
                 return NoneOut()
             if isinstance(value.value, (str, bytes)):
                 return ConstOut(repr(value.value))
-            raise self.unsupported(node, f"the return of {value.value!r}")
+            raise self.unsupported(node, f"the return of {describe(value)}", ONLY_PYTHON)
         if isinstance(value, Text):
             return _out_text(self, value, node)
         if isinstance(value, Member):
@@ -224,7 +226,7 @@ class Results(Building):
             return _out_keyed(self, value, node)
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
-        raise self.unsupported(node, "the return of this", value=value)
+        raise self.unsupported(node, "the return of this", ONLY_PYTHON, value=value)
 
     def plain_out(self, column: Array, node: ast.AST) -> Out:
         return _out_array(self, replace(column, is_list=False), node, packed=True)
@@ -349,9 +351,7 @@ def _with_changes(builder: Building, out: Out, node: ast.AST) -> Out:
         template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
         plain = [builder.plain_out(column, node) for column in columns]
         kind = "deque" if isinstance(value, Records) and value.is_deque else kind
-        out = TupleOut(
-            (out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
-        )
+        out = TupleOut((out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}")
     return out
 
 

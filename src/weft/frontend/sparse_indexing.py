@@ -132,7 +132,7 @@ def _axis_item(
             found = builder._inline_function(slicing.inside, [item, size], {}, node)
             assert isinstance(found, Array)
             return Chosen(found, False)
-    raise builder.unsupported(node, "this index into a sparse matrix", value=item)
+    raise builder.unsupported(node, "this index into a sparse matrix", "use integers or slices", value=item)
 
 
 def _both(builder: Building, base: Struct, items: list[Chosen], node: ast.AST) -> Value:

@@ -169,7 +169,8 @@ class Statements(Building):
             elif isinstance(target, ast.Name):
                 self._eval_name(target)
                 if target.id in self.scope.liveness.live_after(node) or target.id in self.scope.shared:
-                    raise self.unsupported(node, f"{target.id} is read after `del {target.id}`")
+                    reason = f"{target.id} is read after `del {target.id}`"
+                    raise self.unsupported(node, reason, "give it a value first")
                 self.scope.values.pop(target.id, None)
             else:
                 raise self.unsupported(node, "del of an attribute")

@@ -18,6 +18,7 @@ from weft.frontend.values import (
     Slice,
     Tuple,
     Value,
+    describe,
 )
 from weft.frontend.writing import may_share, tells_place
 from weft.ir import walk
@@ -67,7 +68,8 @@ def store_scalar(builder: Building, base: Array, place: Scalar, value: Value, no
         element = value.expr if base.is_list else arrays.element(value.expr, base.type, builder.emitter)
         converted = arrays.storable(element, base.type, builder.emitter, base.is_list)
     else:
-        raise builder.unsupported(node, "an array assigned to one element", value=value)
+        reason = f"{describe(value)} assigned to one element of {describe(base)}"
+        raise builder.unsupported(node, reason, "assign one number", value=value)
     builder.emitter.assign((), expr.buffer, expr.index, converted)
     builder.emitter.mutations += 1
 

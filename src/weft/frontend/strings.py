@@ -120,7 +120,7 @@ class Strings(Building):
         if isinstance(value, Text):
             return value
         if not isinstance(value, Object) or type(value.value) not in (str, bytes):
-            raise self.unsupported(None, "a string is needed here", value=value)
+            raise self.unsupported(None, "a string is needed here", "use a str", value=value)
         if value.argument is not None:
             raise NeedData(value.argument)
         plain: str = value.value if isinstance(value.value, str) else value.value.decode("latin-1")
@@ -384,7 +384,9 @@ def text_part(builder: Building, base: Value, key: Value, node: ast.AST | None) 
             grows="",
         )
     if not isinstance(key, Scalar):
-        raise builder.unsupported(node, "an index into a string that is no integer", key=key)
+        raise builder.unsupported(
+            node, "TypeError: an index into a string that is no integer", "use an integer", key=key
+        )
     place = indexing.position(array, 0, key.expr, emitter, message=_OUT_OF_RANGE[text.kind])
     return text_item(builder, text, place)
 
@@ -482,7 +484,7 @@ def text_operator(builder: Building, op: str, left: Value, right: Value, node: a
 
 def joined_texts(builder: Building, left: Text, right: Text, node: ast.AST | None) -> Value:
     if left.kind != right.kind:
-        raise builder.unsupported(node, "str and bytes added", left=left, right=right)
+        raise builder.unsupported(node, "TypeError: str and bytes added", left=left, right=right)
     if left.literal is not None and right.literal is not None:
         both = left.literal + right.literal
         return Object(both if left.kind == "str" else both.encode("latin-1"))

@@ -39,7 +39,7 @@ def _repeat(call: Bound) -> Value:
         array, axis = flattened(array, emitter), 0
     counts = operand(call, "repeats")
     if counts.rank > 1 or not counts.type.dtype.is_integer or counts.type.dtype is DType.U64:
-        raise Unsupported(emitter.span, "repeats of np.repeat that are not integers")
+        raise Unsupported(emitter.span, "TypeError: repeats of np.repeat that are not integers", "use integers")
     if counts.rank and not arrays.is_one(counts.shape[0]):
         return _repeated_each(array, arrays.evaluated(counts, emitter), axis, emitter)
     times = emitter.snapshot(arith.cast(counts.element((ZERO,) * counts.rank), INT), "repeats")
@@ -323,7 +323,7 @@ def _fill_diagonal(call: Bound) -> Value:
         or array.rank != 2
         or constant_bool(call.get("wrap"), emitter)
     ):
-        raise Unsupported(emitter.span, "np.fill_diagonal of something that is not a matrix, or with wrap")
+        raise Unsupported(emitter.span, "np.fill_diagonal of what is no matrix, or with wrap", "pass a matrix")
     extent = array.shape[0]
     if ix.difference(array.shape[0], array.shape[1]) != 0:
         extent = emitter.snapshot(Op("minimum", array.shape, INT), "n")
@@ -425,7 +425,9 @@ def _cross_last(left: Array, right: Array, emitter: Emitter) -> Array:
     """Products of the vectors along the last axes."""
     for array in (left, right):
         if emitter.sample_value(array.shape[-1]) not in (None, 3):
-            raise Unsupported(emitter.span, "np.cross of vectors that have not three elements")
+            raise Unsupported(
+                emitter.span, "np.cross of vectors that have not three elements", "give them three elements each"
+            )
         emitter.same_size(array.shape[-1], integer(3), "RuntimeError", "np.cross of vectors of another length")
     of = promote(left.type.strong, right.type.strong)
     if of.dtype is DType.BOOL:
@@ -517,7 +519,7 @@ def _vector_norm(call: Bound, array: Array, axis: int, order: object, keepdims: 
         )
         return _sum(call, flags, (axis,), keepdims)
     if isinstance(order, bool) or not isinstance(order, (int, float)):
-        raise Unsupported(emitter.span, f"np.linalg.norm of order {order!r}")
+        raise Unsupported(emitter.span, f"np.linalg.norm of order {order!r}", "use a number")
     powers = arrays.apply("pow", [magnitude, Scalar(Const(float(order), FLOAT))], emitter)
     total = _sum(call, powers, (axis,), keepdims)
     return elements(call, [total, Scalar(Const(1.0 / order, FLOAT))], "pow")

@@ -85,7 +85,7 @@ def _dict(call: Bound) -> Value:
 
     def put(entry: Value) -> None:
         if not isinstance(entry, Tuple) or len(entry.items) != 2:
-            raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
+            raise Unsupported(builder.emitter.span, "a dict of items that are not pairs", "give it a list of pairs")
         store_item(builder, made, entry.items[0], entry.items[1], builder.calling)
 
     if isinstance(value, Tuple):

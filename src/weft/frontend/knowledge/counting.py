@@ -37,7 +37,8 @@ def _bincount(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = arrays.evaluated(operand(call, "x"), emitter)
     if array.rank != 1 or array.type.dtype is DType.U64 or array.type.dtype.is_inexact:
-        raise Unsupported(emitter.span, f"np.bincount of {array.type} of rank {array.rank}")
+        reason = f"np.bincount of {array.type} of rank {array.rank}"
+        raise Unsupported(emitter.span, reason, "pass a vector of integers")
     least = _length_argument(call, "minlength", ZERO, "'minlength' must not be negative")
     n = array.shape[0]
     dims, at = emitter.domain((n,))
@@ -49,7 +50,8 @@ def _bincount(call: Bound) -> Value:
     if call.get("weights") is not None:
         weights = arrays.evaluated(operand(call, "weights"), emitter)
         if weights.rank != 1 or weights.type.dtype.is_complex:
-            raise Unsupported(emitter.span, "weights of np.bincount that are not a vector of real numbers")
+            reason = "weights of np.bincount that are not a vector of real numbers"
+            raise Unsupported(emitter.span, reason, "pass a vector of real numbers")
         message = "The weights and list don't have the same length."
         emitter.same_size(n, weights.shape[0], "ValueError", message)
         if not emitter.assure(ix.sub(n, ONE), "RuntimeError"):
@@ -74,7 +76,7 @@ def _length_argument(call: Bound, name: str, default: Expr, message: str) -> Exp
         return default
     emitter = call.builder.emitter
     if not isinstance(value, Scalar) or not value.type.dtype.is_integer:
-        raise Unsupported(emitter.span, f"{name}= of {call.name}() that is not an integer")
+        raise Unsupported(emitter.span, f"TypeError: {name}= of {call.name}() that is not an integer", "use an integer")
     expr = emitter.snapshot(arith.cast(value.expr, INT), "n")
     if not emitter.assure(expr, "ValueError", message):
         emitter.check(Op("ge", (expr, ZERO), BOOL), "ValueError", message)
@@ -194,7 +196,8 @@ def _outer_edges(call: Bound, array: Array) -> tuple[Expr, Expr, ScalarType]:
     given = call.get("range")
     if given is not None:
         if not isinstance(given, Tuple) or len(given.items) != 2 or not all(isinstance(i, Scalar) for i in given.items):
-            raise Unsupported(emitter.span, "range= of np.histogram that is not a pair of numbers")
+            reason = "TypeError: range= of np.histogram that is not a pair of numbers"
+            raise Unsupported(emitter.span, reason, "pass a pair of numbers")
         ends = [emitter.snapshot(i.expr, "end") for i in given.items if isinstance(i, Scalar)]
         if any(not end.type.weak and end.type != F64 for end in ends):
             raise Unsupported(emitter.span, "range= of np.histogram of narrow numbers", "pass Python floats")

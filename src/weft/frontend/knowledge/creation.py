@@ -77,7 +77,7 @@ def _order(call: Bound, allowed: tuple[str, ...] = ("C", "F")) -> bool:
     given = call.get("order")
     order = "C" if given is None else constant(given, call.builder.emitter)
     if order not in allowed:
-        raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
+        raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()", "leave it out, or use 'C' or 'F'")
     return bool(order == "F")
 
 
@@ -195,7 +195,9 @@ def scalar_argument(call: Bound, value: Value) -> Expr:
     if isinstance(value, Array) and value.rank == 0:
         return value.element(())
     if not isinstance(value, Scalar):
-        raise Unsupported(call.builder.emitter.span, f"an argument of {call.name}() that is not a number")
+        raise Unsupported(
+            call.builder.emitter.span, f"an argument of {call.name}() that is not a number", "pass numbers"
+        )
     return value.expr
 
 

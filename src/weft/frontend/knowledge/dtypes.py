@@ -44,7 +44,11 @@ def _question(function: Callable[..., Any], parameters: str) -> None:
         wrong = [v for v in call.given.values() if not isinstance(v, (Object, Tuple))]
         if wrong or (function in (np.finfo, np.iinfo) and any(isinstance(v, Tuple) for v in call.given.values())):
             what = describe(wrong[0]) if wrong else "a tuple"
-            raise Unsupported(call.builder.emitter.span, f"{call.name}() of {what}, which is not a type")
+            raise Unsupported(
+                call.builder.emitter.span,
+                f"{call.name}() of {what}, which is not a type",
+                "pass a dtype, such as np.float64",
+            )
         keywords = {name: _type_of(value, call) for name, value in call.given.items() if name == "casting"}
         given = [value for name, value in call.given.items() if name not in keywords]
         return _known(call, function, *(_type_of(value, call) for value in (*given, *call.rest)), **keywords)
@@ -64,9 +68,15 @@ if hasattr(np, "isdtype"):
 def _can_cast(call: Bound) -> Value:
     source = call.need("from_")
     if isinstance(source, Scalar) and source.type.weak:
-        raise Unsupported(call.builder.emitter.span, "np.can_cast of a Python number")
+        raise Unsupported(
+            call.builder.emitter.span, "TypeError: np.can_cast of a Python number", "pass a dtype, such as np.float64"
+        )
     if not isinstance(call.need("to"), (Object, Tuple)):
-        raise Unsupported(call.builder.emitter.span, f"np.can_cast to {describe(call.need('to'))}, which is not a type")
+        raise Unsupported(
+            call.builder.emitter.span,
+            f"np.can_cast to {describe(call.need('to'))}, which is not a type",
+            "pass a dtype, such as np.float64",
+        )
     rule = "safe" if call.get("casting") is None else constant(call.need("casting"), call.builder.emitter)
     return _known(call, np.can_cast, _type_of(source, call), _type_of(call.need("to"), call), rule)
 
@@ -74,5 +84,5 @@ def _can_cast(call: Bound) -> Value:
 @native(np.common_type, parameters="*arrays")
 def _common_type(call: Bound) -> Value:
     if not all(isinstance(value, Array) for value in call.rest):
-        raise Unsupported(call.builder.emitter.span, "np.common_type of something that is not an array")
+        raise Unsupported(call.builder.emitter.span, "np.common_type of something that is not an array", "pass arrays")
     return _known(call, np.common_type, *(np.empty(0, _type_of(value, call)) for value in call.rest))

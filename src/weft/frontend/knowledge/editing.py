@@ -100,7 +100,7 @@ def _insert_at(call: Bound, array: Array, axis: int, where: Scalar, values: Arra
     place = emitter.snapshot(_insertion(longer, extent, axis, where.expr, emitter), "place")
     lead = array.rank - values.rank
     if lead < 0:
-        raise Unsupported(emitter.span, "np.insert of values of more axes than the array has")
+        raise Unsupported(emitter.span, "ValueError: np.insert of values of more axes than the array has")
     block = arrays.remap(values, (ONE,) * lead + values.shape, lambda at: at[lead:])
     # The first axis of the values goes along the axis of the insertion.
     order = [*range(1, axis + 1), 0, *range(axis + 1, array.rank)]
@@ -217,7 +217,7 @@ def _of_type(piece: Array, of: ScalarType) -> Array:
 def _rows(call: Bound) -> Value:
     pieces = [at_least(piece, 1) for piece in _pieces(call, call.need("key"))]
     if len({piece.rank for piece in pieces}) != 1:
-        raise Unsupported(call.builder.emitter.span, "np.r_ of arrays of different ranks")
+        raise Unsupported(call.builder.emitter.span, "ValueError: np.r_ of arrays of different ranks")
     return joined(pieces, 0, call.builder.emitter)
 
 
@@ -225,7 +225,7 @@ def _rows(call: Bound) -> Value:
 def _columns(call: Bound) -> Value:
     pieces = [_column(piece) for piece in _pieces(call, call.need("key"))]
     if len({piece.rank for piece in pieces}) != 1:
-        raise Unsupported(call.builder.emitter.span, "np.c_ of arrays of different ranks")
+        raise Unsupported(call.builder.emitter.span, "ValueError: np.c_ of arrays of different ranks")
     return joined(pieces, pieces[0].rank - 1, call.builder.emitter)
 
 

@@ -23,7 +23,7 @@ def _where(call: Bound) -> Value:
     if "x" not in call.given and "y" not in call.given:
         found = arrays.as_array(as_plain(call.need("condition")), call.builder.emitter)
         if not found.rank:
-            raise Unsupported(call.builder.emitter.span, "ValueError: np.where of a number", "give x and y as well")
+            raise Unsupported(call.builder.emitter.span, "ValueError: np.where of a number", "pass an array")
         return Tuple(masks.positions(found, call.builder.emitter))
     operands = [as_plain(call.need(name)) for name in ("condition", "x", "y")]
     for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
@@ -135,7 +135,8 @@ def _nan_to_num(call: Bound) -> Value:
     given = [call.get(name) or Scalar(Const(default, of)) for name, default in defaults]
     for number in given:
         if not isinstance(number, Scalar) or number.type.dtype.is_complex:
-            raise Unsupported(emitter.span, "a replacement of np.nan_to_num() that is not one real number")
+            reason = "a replacement of np.nan_to_num() that is not one real number"
+            raise Unsupported(emitter.span, reason, "pass a float")
     missing, high, low = (arith.cast(number.expr, of) for number in given if isinstance(number, Scalar))
 
     def combine(parts: tuple[Expr, ...]) -> Expr:

@@ -42,7 +42,7 @@ def check(
             taken = name not in _WORDS or not isinstance(value, (Tuple, Array, Scalar))
         if not taken:
             shown = "None" if isinstance(value, Object) and value.value is None else describe(value)
-            raise Unsupported(emitter.span, f"{function}() with {shown} for {name}")
+            raise Unsupported(emitter.span, f"TypeError: {function}() with {shown} for {name}")
 
 
 def _takes_none(function: str, name: str, defaults: Mapping[str, Any]) -> bool:

@@ -46,7 +46,7 @@ def _input(call: Bound, name: str = "a") -> Array:
     emitter = call.builder.emitter
     array = arrays.as_array(as_plain(call.need(name)), emitter)
     if not array.rank:
-        raise Unsupported(emitter.span, f"{call.name}() of a number")
+        raise Unsupported(emitter.span, f"{call.name}() of a number", "pass an array")
     return array
 
 
@@ -61,7 +61,7 @@ def _norm(call: Bound) -> str | None:
 def _size(value: Value, emitter: Emitter) -> Expr:
     """A length given as an integer."""
     if not isinstance(value, Scalar) or not value.type.dtype.is_integer:
-        raise Unsupported(emitter.span, "a length of a transform that is not an integer")
+        raise Unsupported(emitter.span, "TypeError: a length of a transform that is not an integer", "use an integer")
     return emitter.snapshot(arith.cast(value.expr, INT), "n")
 
 
@@ -222,12 +222,12 @@ def _sizes(call: Bound, array: Array, last: tuple[int, ...] | None, spectrum: bo
     lengths: list[Expr] | None = None
     if given is not None:
         if not isinstance(given, Tuple):
-            raise Unsupported(emitter.span, f"s of {call.name}() that is not a tuple")
+            raise Unsupported(emitter.span, f"s of {call.name}() that is not a tuple", "pass a tuple")
         lengths = [_size(item, emitter) for item in given.items]
     if axes is None:
         axes = range(array.rank) if lengths is None else range(-len(lengths), 0)
     elif isinstance(axes, int):
-        raise Unsupported(emitter.span, f"TypeError: axes of {call.name}() that is not a sequence")
+        raise Unsupported(emitter.span, f"axes of {call.name}() that is not a sequence", "pass a tuple")
     places = [arrays.normalise_axes(axis, array.rank, emitter)[0] for axis in axes]
     if lengths is not None and len(lengths) != len(places):
         raise Unsupported(emitter.span, "ValueError: Shape and axes have different lengths.")

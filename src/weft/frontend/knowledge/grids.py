@@ -122,7 +122,7 @@ class _Points:
     def __init__(self, call: Bound, item: Value, several: bool) -> None:
         emitter = call.builder.emitter
         if not isinstance(item, Slice) or item.hi is None:
-            raise Unsupported(emitter.span, f"{call.name} of something that is not a slice with an end")
+            raise Unsupported(emitter.span, f"{call.name} of something that is not a slice with an end", "write 0:n")
         self.start, stop = (ZERO if part is None else _number(part, emitter) for part in (item.lo, item.hi))
         step = ONE if item.step is None else _number(item.step, emitter)
         if isinstance(step, Const) and isinstance(step.value, complex):

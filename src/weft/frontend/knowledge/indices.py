@@ -155,7 +155,7 @@ def _tensordot(call: Bound) -> Value:
     given = 2 if call.get("axes") is None else constant(call.need("axes"), emitter)
     if isinstance(given, int):
         if given < 0 or given > min(left.rank, right.rank):
-            raise Unsupported(emitter.span, "np.tensordot over more axes than there are")
+            raise Unsupported(emitter.span, "IndexError: np.tensordot over more axes than there are")
         first, second = list(range(left.rank - given, left.rank)), list(range(given))
     else:
         first, second = ([a] if isinstance(a, int) else list(a) for a in given)

@@ -233,7 +233,7 @@ def _qr(call: Bound) -> Value:
     a = matrix(call)
     mode = "reduced" if call.get("mode") is None else constant(call.need("mode"), emitter)
     if mode not in ("reduced", "complete", "r"):
-        raise Unsupported(emitter.span, f"mode={mode!r} of np.linalg.qr")
+        raise Unsupported(emitter.span, f"mode={mode!r} of np.linalg.qr", "use 'reduced', 'complete' or 'r'")
     (m, n), batch, of = a.shape[-2:], a.shape[:-2], result_type(a)
     working = ScalarType(DType.C128 if of.dtype.is_complex else DType.F64)
     # The routine leaves R, and the reflections that make up Q, in the place of the matrix.
@@ -356,5 +356,7 @@ def _cutoff(call: Bound, m: Expr, n: Expr) -> Expr:
         precision = Const(float(np.finfo(np.float64).eps), F64)
         return Op("mul", (precision, arith.cast(Op("maximum", (m, n), INT), F64)), F64)
     if not isinstance(given, Scalar) or given.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, f"rcond of {call.name}() that is not a real number")
+        raise Unsupported(
+            call.builder.emitter.span, f"rcond of {call.name}() that is not a real number", "pass a float"
+        )
     return arith.cast(given.expr, F64)

@@ -93,7 +93,7 @@ def _real(call: Bound, name: str) -> Expr:
     """A real argument as Python converts it to a float."""
     expr = number(call, name)
     if expr.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a complex number")
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a complex number", "take .real first")
     return arith.cast(expr, FLOAT)
 
 

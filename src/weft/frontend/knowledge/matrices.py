@@ -50,7 +50,9 @@ def _tolerance(call: Bound, name: str) -> Expr | None:
     if value is None:
         return None
     if not isinstance(value, Scalar) or value.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, f"{name} of {call.name}() that is not a real number")
+        raise Unsupported(
+            call.builder.emitter.span, f"{name} of {call.name}() that is not a real number", "pass a float"
+        )
     return arith.cast(value.expr, value.type.strong)
 
 
@@ -241,7 +243,11 @@ def _multi_dot(call: Bound) -> Value:
     emitter = call.builder.emitter
     given = call.need("arrays")
     if not isinstance(given, Tuple) or len(given.items) < 2:
-        raise Unsupported(emitter.span, "np.linalg.multi_dot of anything but a list of at least two arrays")
+        raise Unsupported(
+            emitter.span,
+            "np.linalg.multi_dot of anything but a list of at least two arrays",
+            "pass a list of two arrays or more",
+        )
     if len(given.items) == 2:
         return _other(call, np.dot, *given.items)
     parts = [arrays.as_array(item, emitter) for item in given.items]
@@ -312,7 +318,8 @@ def _alias(
         places = [call.need(name) for name in names if name in ("x1", "x2", "x")]
         for operand in (first, *(arrays.as_array(place, emitter) for place in places[1:])):
             if not least <= operand.rank <= most:
-                raise Unsupported(emitter.span, f"np.linalg.{call.name} of an array of rank {operand.rank}")
+                reason = f"np.linalg.{call.name} of an array of rank {operand.rank}"
+                raise Unsupported(emitter.span, reason, "pass a matrix")
         named = {name: call.need(name) for name in names if name in call.given and name not in ("x1", "x2", "x")}
         return _other(call, target, *places, **{**fixed, **named})
 

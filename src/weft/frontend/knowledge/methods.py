@@ -176,7 +176,7 @@ def _along(call: Bound, ufunc: np.ufunc) -> tuple[Array, int, ScalarType]:
     emitter = call.builder.emitter
     array = operand(call, "array")
     if not array.rank or (ufunc is np.power and array.type.dtype.kind == "i"):
-        raise Unsupported(emitter.span, f"{call.name}() of {describe(call.need('array'))}")
+        raise Unsupported(emitter.span, f"{call.name}() of {describe(call.need('array'))}", "pass an array")
     axis = axis_of(call, array.rank, default=0)
     if axis is None:
         raise Unsupported(emitter.span, f"{call.name}() without an axis")
@@ -202,7 +202,7 @@ def _register_reduceat(ufunc: np.ufunc, meaning: Meaning) -> None:
         array, axis, of = _along(call, ufunc)
         places = arrays.evaluated(operand(call, "indices"), emitter)
         if places.rank != 1 or places.type.dtype.kind not in "iu" or places.type.dtype is DType.U64:
-            raise Unsupported(emitter.span, f"the indices of {call.name}()")
+            raise Unsupported(emitter.span, f"the indices of {call.name}()", "pass a vector of integers")
         count, extent = places.shape[0], array.shape[axis]
         dims, at = emitter.domain((count,))
         place = arith.cast(places.element(at), INT)

@@ -28,7 +28,11 @@ from weft.ir.types import BOOL, I64, INT, DType, promote
 def _target(call: Bound, name: str) -> Array:
     target = call.need(name)
     if not isinstance(target, Array) or target.is_list or (target.view is None and target.part is None):
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() into something that is not an array in memory")
+        raise Unsupported(
+            call.builder.emitter.span,
+            f"{call.name}() into something that is not an array in memory",
+            "give the array a name first",
+        )
     return target
 
 
@@ -127,7 +131,11 @@ def _copyto(call: Bound) -> Value:
         return Object(None)
     mask = arrays.as_array(as_plain(where), emitter)
     if mask.type.dtype is not DType.BOOL:
-        raise Unsupported(emitter.span, "where= of np.copyto() that is not boolean")
+        raise Unsupported(
+            emitter.span,
+            "TypeError: where= of np.copyto() that is not boolean",
+            "pass an array of bool, as a comparison gives",
+        )
     mask = arrays.fitted(mask, target.shape, emitter, "could not broadcast where mask into the shape of the target")
     source = arrays.fitted(arrays.without_leading_ones(source, target.rank), target.shape, emitter)
     masks.select(Mask(target, mask), source, emitter)
@@ -153,7 +161,7 @@ def _select(call: Bound) -> Value:
     emitter = call.builder.emitter
     conditions, choices = call.need("condlist"), call.need("choicelist")
     if not isinstance(conditions, Tuple) or not isinstance(choices, Tuple):
-        raise Unsupported(emitter.span, "np.select of something that is not a list of arrays")
+        raise Unsupported(emitter.span, "np.select of something that is not a list of arrays", "pass lists of arrays")
     if len(conditions.items) != len(choices.items) or not conditions.items:
         raise Unsupported(emitter.span, "ValueError: list of cases must be same length as list of conditions")
     default = call.get("default") or Scalar(ZERO)
@@ -161,7 +169,9 @@ def _select(call: Bound) -> Value:
     tests = [as_plain(value) for value in conditions.items]
     for value in (*values, *tests):
         if not isinstance(value, (Array, Scalar)):
-            raise Unsupported(emitter.span, "np.select of something that is not an array or a number")
+            raise Unsupported(
+                emitter.span, "np.select of something that is not an array or a number", "pass arrays or numbers"
+            )
     if any(test.type.dtype is not DType.BOOL for test in tests if isinstance(test, (Array, Scalar))):
         raise Unsupported(emitter.span, "TypeError: invalid entry in condlist: should be boolean ndarray")
     count = len(tests)
@@ -183,7 +193,11 @@ def _piecewise(call: Bound) -> Value:
     x = operand(call, "x")
     conditions, functions = call.need("condlist"), call.need("funclist")
     if not isinstance(conditions, Tuple) or not isinstance(functions, Tuple) or not x.rank:
-        raise Unsupported(emitter.span, "np.piecewise of something that is not lists of conditions and functions")
+        raise Unsupported(
+            emitter.span,
+            "np.piecewise of something that is not lists of conditions and functions",
+            "pass a list of conditions and one of functions or numbers",
+        )
     tests = [operand(Bound(builder, call.name, {"item": item}), "item") for item in conditions.items]
     if any(test.type.dtype is not DType.BOOL or test.rank != x.rank for test in tests):
         raise Unsupported(emitter.span, "np.piecewise with conditions that are not boolean arrays like x")
@@ -252,7 +266,11 @@ def _ravel_multi_index(call: Bound) -> Value:
     _check_order(call)
     given, dims = call.need("multi_index"), shape_of(call.need("dims"), emitter)
     if not isinstance(given, Tuple) or len(given.items) != len(dims):
-        raise Unsupported(emitter.span, "np.ravel_multi_index of something that is not one index array for each axis")
+        raise Unsupported(
+            emitter.span,
+            "np.ravel_multi_index of something that is not one index array for each axis",
+            "pass a tuple of index arrays, one for each axis",
+        )
     mode = "raise" if call.get("mode") is None else constant(call.need("mode"), emitter)
     if mode not in ("raise", "wrap", "clip"):
         raise Unsupported(emitter.span, "mode= of np.ravel_multi_index()")

@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def _len(call: Bound) -> Value:
         return found
     if isinstance(value, Object) and isinstance(value.value, type) and issubclass(value.value, enum.Enum):
         return Scalar(Const(len(value.value), INT))
-    raise Unsupported(call.builder.emitter.span, f"len() of {describe(value)}")
+    raise Unsupported(call.builder.emitter.span, f"len() of {describe(value)}", "pass an array or a container")
 
 
 @native(range, parameters="a b c")
@@ -276,7 +277,7 @@ def _choose(kind: str) -> None:
             if len(values) == 1 and isinstance(values[0], Tuple):
                 return call.given["default"]
             if len(values) != 1:
-                raise Unsupported(builder.emitter.span, f"default= of {kind}() of several values")
+                raise Unsupported(builder.emitter.span, f"TypeError: default= of {kind}() of several values")
             from weft.frontend.knowledge.sequences import best_or
 
             given = {"items": builder.listed(values[0]), "default": call.given["default"], "greatest": greatest}
@@ -527,8 +528,15 @@ def _int(call: Bound) -> Value:
             raise Unsupported(call.builder.emitter.span, "int() of uint64")
         return Scalar(as_int(call, expr))
     if expr.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, "TypeError: int() of a complex number")
+        raise _of_complex(call, expr)
     return Scalar(checked_int(call, Op("trunc", (expr,), expr.type), "int"))
+
+
+def _of_complex(call: Bound, expr: Expr) -> Unsupported:
+    """int() or float() of a complex number: NumPy's gives its real part with a warning, Python's is an error."""
+    error = "TypeError: " if expr.type.weak else ""
+    reason = f"{error}{call.name}() of a complex number"
+    return Unsupported(call.builder.emitter.span, reason, "take .real first")
 
 
 def _parsed(call: Bound, kind: Any, text: str) -> Value:
@@ -555,7 +563,7 @@ def _float(call: Bound) -> Value:
         return float_of(call.builder, value)
     expr = number(call, "x")
     if expr.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, "TypeError: float() of a complex number")
+        raise _of_complex(call, expr)
     return Scalar(certain(call.builder, arith.cast(expr, FLOAT)))
 
 
@@ -608,7 +616,7 @@ def _power_modulo(call: Bound) -> Value:
     emitter = call.builder.emitter
     given = {name: number(call, name) for name in ("base", "exp", "mod")}
     if any(expr.type.dtype.kind not in "bi" or not expr.type.weak for expr in given.values()):
-        raise Unsupported(emitter.span, "pow() with three arguments that are not Python integers")
+        raise Unsupported(emitter.span, "TypeError: pow() with three arguments that are not Python integers")
     if not emitter.assure(as_int(call, given["exp"]), "RuntimeError"):
         emitter.check(Op("ge", (given["exp"], ZERO), BOOL), "RuntimeError", "a negative exponent of pow()")
     return call.builder.expand(_modular, {name: Scalar(as_int(call, expr)) for name, expr in given.items()})
@@ -639,7 +647,7 @@ def _items(call: Bound, is_list: bool) -> Value:
         return Tuple((), is_list)
     value = call.need("items")
     if not isinstance(value, Tuple):
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}")
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}", "pass a list or tuple")
     return replace(value, is_list=is_list, named=None)
 
 
@@ -653,6 +661,8 @@ def _isinstance(call: Bound) -> Value:
     )
     python = None if isinstance(value, Scalar) and call.builder.is_choice(value) else python_type(value)
     python = np.ndarray if call.builder.emitter.is_boxed(value) else python
+    if not all(isinstance(kind, (type, UnionType)) for kind in wanted):
+        raise Unsupported(call.builder.emitter.span, f"TypeError: isinstance() by {describe(kinds)}, which is no class")
     if python is None or not wanted:
         raise Unsupported(call.builder.emitter.span, f"isinstance() of {describe(value)}")
     return Scalar(Const(issubclass(python, wanted), PYBOOL))

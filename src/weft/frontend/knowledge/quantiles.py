@@ -175,10 +175,16 @@ def _wanted(call: Bound, of: ScalarType, scale: float) -> Array:
     emitter = call.builder.emitter
     wanted = operand(call, "q")
     if wanted.rank > 1 or wanted.type.dtype.is_complex or wanted.type.dtype is DType.BOOL:
-        raise Unsupported(emitter.span, f"q of {call.name}() that is not a number or a vector")
+        raise Unsupported(
+            emitter.span, f"q of {call.name}() that is not a number or a vector", "pass a float, or a vector of float64"
+        )
     whole = scale == 1.0 and not wanted.type.dtype.is_float
     if wanted.type.dtype is DType.F32 or (whole and not (wanted.type.weak and of.dtype.is_float)):
-        raise Unsupported(emitter.span, f"q of {call.name}() that is not a Python float or float64")
+        raise Unsupported(
+            emitter.span,
+            f"q of {call.name}() that is not a Python float or float64",
+            "pass a float, or a vector of float64",
+        )
     return wanted
 
 

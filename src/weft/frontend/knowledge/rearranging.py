@@ -139,7 +139,7 @@ def _parts(call: Bound, array: Array, where: Value, axis: int, equal: bool) -> V
         raise Unsupported(emitter.span, f"{call.name}() at places that are an array", "write them as a list")
     count = constant_int(where, emitter)
     if not 0 < count <= 64:
-        raise Unsupported(emitter.span, f"{call.name}() into {count} parts")
+        raise Unsupported(emitter.span, f"{call.name}() into {count} parts", "use one part or more")
     extent = array.shape[axis]
     size = _whole(Op("floordiv", (extent, integer(count)), INT), emitter)
     if equal:

@@ -75,7 +75,8 @@ def reduced_in(call: Bound, source: ScalarType, default: ScalarType) -> ScalarTy
     (out,) = destination(call)
     of = named or (default if out is None else out.type.strong)
     if not can_cast(source, of.dtype) or (source.dtype.is_complex and not of.dtype.is_complex):
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of {source} in {of}, which NumPy refuses")
+        reason = f"{call.name}() of {source} in {of}, which NumPy refuses"
+        raise Unsupported(call.builder.emitter.span, reason, "convert the array first, with .astype")
     return of
 
 
@@ -89,7 +90,8 @@ def first_value(call: Bound, of: ScalarType) -> Value | None:
     value = call.get("initial")
     emitter = call.builder.emitter
     if not isinstance(value, Scalar) or not can_cast(value.type, of.dtype):
-        raise Unsupported(emitter.span, f"initial= of {call.name}() that is not a number of its type")
+        reason = f"initial= of {call.name}() that is not a number of its type"
+        raise Unsupported(emitter.span, reason, "pass a number of the array's type")
     arrays.weak_int(value.expr, of, emitter)
     return Scalar(arith.cast(value.expr, of))
 
@@ -285,7 +287,7 @@ def _freedom(call: Bound) -> Scalar | None:
         return None
     value = given[0]
     if len(given) > 1 or not isinstance(value, Scalar) or value.type.dtype.kind not in "iuf":
-        raise Unsupported(call.builder.emitter.span, f"this ddof= of {call.name}()")
+        raise Unsupported(call.builder.emitter.span, f"this ddof= of {call.name}()", "pass a number")
     return value
 
 

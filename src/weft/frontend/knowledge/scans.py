@@ -128,7 +128,7 @@ def _gradient(call: Bound) -> Value:
     axes = arrays.normalise_axes(given, array.rank, emitter)
     order = 1 if call.get("edge_order") is None else constant_int(call.need("edge_order"), emitter)
     if order not in (1, 2):
-        raise Unsupported(emitter.span, "np.gradient with this edge_order")
+        raise Unsupported(emitter.span, "ValueError: np.gradient with this edge_order", "use 1 or 2")
     if array.type.dtype.is_integer:
         source = array
         array = Array(source.shape, F64, lambda at: arith.cast(source.element(at), F64), cost=source.cost)
@@ -136,6 +136,8 @@ def _gradient(call: Bound) -> Value:
     steps: list[Value] = list(call.rest) or [Scalar(Const(1.0, FLOAT))]
     if len(steps) == 1 and axes:
         steps *= len(axes)
+    if not axes:
+        raise Unsupported(emitter.span, "np.gradient of a number, or along no axis")
     if len(steps) != len(axes):
         raise Unsupported(emitter.span, "TypeError: np.gradient with a spacing that does not fit the axes")
     results = tuple(_along(call, array, axis, step, order) for axis, step in zip(axes, steps))
@@ -354,7 +356,7 @@ def _interp(call: Bound) -> Value:
         return call.builder.expand(_interp_periodic, given)
     x, points, values = (operand(call, name) for name in ("x", "xp", "fp"))
     if points.rank != 1 or values.rank != 1 or any(a.type.dtype.is_complex for a in (x, points, values)):
-        raise Unsupported(emitter.span, "np.interp of matrices or complex numbers")
+        raise Unsupported(emitter.span, "np.interp of matrices or complex numbers", "pass vectors of real numbers")
     points, values = (_as_floats(array, emitter) for array in (points, values))
     n = points.shape[0]
     emitter.same_size(n, values.shape[0], "ValueError", "fp and xp are not of the same length.")

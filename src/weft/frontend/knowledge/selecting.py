@@ -35,7 +35,7 @@ def axis_of(call: Bound, rank: int, name: str = "axis", default: int | None = No
         return None
     value = call.get(name)
     if value is None and default is not None and not rank:
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number, which has no axis")
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number, which has no axis", "pass an array")
     if value is None:
         return None if default is None else default % rank
     return arrays.normalise_axes(constant_int(value, call.builder.emitter), rank, call.builder.emitter)[0]
@@ -115,7 +115,7 @@ def _mode(call: Bound) -> str:
     given = call.get("mode")
     mode = "raise" if given is None else constant(given, call.builder.emitter)
     if mode not in ("raise", "wrap", "clip"):
-        raise Unsupported(call.builder.emitter.span, f"mode={mode!r} of {call.name}()")
+        raise Unsupported(call.builder.emitter.span, f"ValueError: mode={mode!r} of {call.name}()")
     return str(mode)
 
 
@@ -187,7 +187,7 @@ def _choose(call: Bound) -> Value:
     if not isinstance(given, Tuple):
         raise Unsupported(emitter.span, f"np.choose from {describe(given)}", "pass a list of arrays")
     if not 0 < len(given.items) <= 32:
-        raise Unsupported(emitter.span, "np.choose from no choice, or from more than 32")
+        raise Unsupported(emitter.span, "np.choose from no choice, or from more than 32", "use np.where")
     choices: list[Scalar | Array] = []
     for item in map(as_plain, given.items):
         if not isinstance(item, (Scalar, Array)):
@@ -219,7 +219,9 @@ def _put(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = call.need("a")
     if not isinstance(array, Array) or array.view is None:
-        raise Unsupported(emitter.span, "np.put into something that is not an array in memory")
+        raise Unsupported(
+            emitter.span, "np.put into something that is not an array in memory", "give the array a name first"
+        )
     view = array.view
     index = flattened(as_index(operand(call, "ind"), emitter), emitter)
     values = flattened(operand(call, "v", array.type), emitter)
@@ -300,7 +302,7 @@ def close(call: Bound) -> Value:
     x, y = (as_plain(call.need(name)) for name in ("a", "b"))
     for value in (x, y):
         if not isinstance(value, (Array, Scalar)):
-            raise Unsupported(emitter.span, f"{call.name}() of {describe(value)}")
+            raise Unsupported(emitter.span, f"{call.name}() of {describe(value)}", "pass numbers or arrays")
     assert isinstance(y, (Array, Scalar))
     if not y.type.dtype.is_inexact:
         # The absolute value of the least integer is not an integer of its type.

@@ -176,7 +176,7 @@ def _plain_astype(call: Bound) -> None:
     for name, allowed in (("order", ("K", "C", "A")), ("casting", ("unsafe",))):
         given = call.get(name)
         if given is not None and constant(given, emitter) not in allowed:
-            raise Unsupported(emitter.span, f"{name}= of astype()")
+            raise Unsupported(emitter.span, f"{name}= of astype()", "leave it out")
 
 
 def _discarding(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
@@ -258,7 +258,7 @@ def _triangle(function: object, op: str) -> None:
     def build(call: Bound) -> Value:
         array = _operand(call, "m")
         if array.rank < 1:
-            raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number")
+            raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a number")
         if array.rank == 1:
             array = arrays.remap(array, array.shape * 2, lambda at: at[1:])
         offset = call.get("k")
@@ -314,7 +314,7 @@ def joined_by(call: Bound, name: str, plan: Plan) -> Array:
             return made
     planned = [plan(part) for part in _sequence(call, name)]
     if len({(part.rank, axis) for part, axis in planned}) != 1:
-        raise Unsupported(emitter.span, f"{call.name}() of nothing, or of arrays of different ranks")
+        raise Unsupported(emitter.span, f"ValueError: {call.name}() of nothing, or of arrays of different ranks")
     return joined([part for part, _ in planned], planned[0][1], emitter)
 
 
@@ -333,7 +333,11 @@ def _concatenate(call: Bound) -> Value:
         if flat:
             return flattened(part, emitter), 0
         if not -part.rank <= axis < part.rank:
-            raise Unsupported(emitter.span, "np.concatenate along an axis that the arrays do not have")
+            raise Unsupported(
+                emitter.span,
+                "np.concatenate along an axis that the arrays do not have",
+                "give it arrays that have this axis, as np.atleast_1d makes of a number",
+            )
         return part, axis % part.rank
 
     return joined_by(call, "arrays", plan)
@@ -373,7 +377,7 @@ def _stack(function: object) -> None:
         def plan(part: Array) -> tuple[Array, int]:
             if function is np.stack:
                 if not -part.rank - 1 <= axis <= part.rank:
-                    raise Unsupported(emitter.span, "np.stack along an axis that the result does not have")
+                    raise Unsupported(emitter.span, "AxisError: np.stack along an axis that the result does not have")
                 place = axis % (part.rank + 1)
                 return _lift(part, place), place
             part = part if part.rank else flattened(part, emitter)

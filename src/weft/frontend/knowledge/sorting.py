@@ -136,7 +136,7 @@ def sorting_order(array: Array, axis: int, emitter: Emitter, kind: str = "stable
 def _lines_of(call: Bound) -> tuple[Array, int]:
     array = operand(call, "a")
     if not array.rank:
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number")
+        raise Unsupported(call.builder.emitter.span, f"AxisError: {call.name}() of a number")
     axis = axis_of(call, array.rank, default=-1)
     return (flattened(array, call.builder.emitter), 0) if axis is None else (array, axis)
 
@@ -195,14 +195,14 @@ def _kind(call: Bound) -> str:
     if call.get("kind") is not None and call.get("stable") is not None:
         raise Unsupported(emitter.span, "ValueError: `kind` and `stable` at the same time")
     if call.get("order") is not None:
-        raise Unsupported(emitter.span, f"order= of {call.name}()")
+        raise Unsupported(emitter.span, f"order= of {call.name}()", "leave it out")
     wanted = call.get("kind")
     if wanted is None:
         return "stable" if constant_bool(call.get("stable"), emitter) else "quicksort"
     given = constant(wanted, emitter)
     kind = "stable" if given == "mergesort" else given
     if kind not in SORTS:
-        raise Unsupported(emitter.span, f"kind={given!r} of {call.name}()")
+        raise Unsupported(emitter.span, f"kind={given!r} of {call.name}()", "leave it out")
     return str(kind)
 
 
@@ -223,7 +223,7 @@ def _side(call: Bound) -> bool:
     given = call.get("side")
     side = "left" if given is None else constant(given, call.builder.emitter)
     if side not in ("left", "right"):
-        raise Unsupported(call.builder.emitter.span, f"side={side!r} of searchsorted()")
+        raise Unsupported(call.builder.emitter.span, f"ValueError: side={side!r} of searchsorted()")
     return bool(side == "right")
 
 
@@ -246,7 +246,8 @@ def _searchsorted(call: Bound) -> Value:
 def _sorted_by(array: Array, order: Array, emitter: Emitter) -> Array:
     """The array as a permutation orders it."""
     if order.rank != 1 or not order.type.dtype.is_integer or order.type.dtype.size > 8:
-        raise Unsupported(emitter.span, "a sorter of searchsorted() that is not a vector of integers")
+        reason = "TypeError: a sorter of searchsorted() that is not a vector of integers"
+        raise Unsupported(emitter.span, reason, "pass what np.argsort gives")
     emitter.same_size(array.shape[0], order.shape[0], "ValueError", "sorter.size must equal array.size")
     dims, at = emitter.domain(order.shape)
     place = arith.cast(order.element(at), INT)

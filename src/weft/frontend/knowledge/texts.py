@@ -78,7 +78,7 @@ def _ord(call: Bound) -> Value:
     builder = call.builder
     value = call.need("c")
     if not is_text(value):
-        raise Unsupported(builder.emitter.span, f"ord() of {describe(value)}")
+        raise Unsupported(builder.emitter.span, f"TypeError: ord() of {describe(value)}")
     text = builder.text(value)
     if text.code is None:
         text = kept_text(builder, text, "text")
@@ -431,7 +431,7 @@ def ljust(text, width, fill):
 
 def _join(builder: Builder, text: Text, args: list[Value]) -> Value:
     if len(args) != 1:
-        raise Unsupported(builder.emitter.span, f"join() with {len(args)} arguments")
+        raise Unsupported(builder.emitter.span, f"TypeError: join() with {len(args)} arguments")
     parts = args[0]
     if isinstance(parts, Tuple) and not parts.items:
         return Object("" if text.kind == "str" else b"")
@@ -604,7 +604,11 @@ def parse_int(text, base, letter):
 def int_of(builder: Builder, value: Value, base: int) -> Value:
     letter = {16: "x", 8: "o", 2: "b"}.get(base)
     if not 2 <= base <= 36:
-        raise Unsupported(builder.emitter.span, f"int() of a string with base {base}")
+        raise Unsupported(
+            builder.emitter.span,
+            f"int() of a string with base {base}",
+            "compute it outside the compiled function, and pass the result",
+        )
     code = Scalar(integer(-1 if letter is None else ord(letter)))
     text = kept_text(builder, builder.text(value), "text")
     return builder.expand(parse_int, {"text": text, "base": Scalar(integer(base)), "letter": code})

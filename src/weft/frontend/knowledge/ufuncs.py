@@ -248,7 +248,8 @@ def _ldexp(parts: tuple[Expr, ...], span: Span) -> Expr:
     (x,), of = _floats(parts[:1], span)
     exponent = parts[1]
     if exponent.type.dtype.kind not in "bi" and exponent.type.dtype not in (DType.U8, DType.U16, DType.U32):
-        raise Unsupported(span, f"np.ldexp with an exponent of {exponent.type}")
+        reason = f"TypeError: np.ldexp with an exponent of {exponent.type}"
+        raise Unsupported(span, reason, "pass integers as the exponent")
     return Op("ldexp", (x, arith.cast(exponent, of)), of, span)
 
 
@@ -319,7 +320,8 @@ def destination(call: Bound, count: int = 1) -> tuple[Array | None, ...]:
         return (None,) * count
     items = given.items if isinstance(given, Tuple) and not given.is_list else (given,)
     if len(items) != count:
-        raise Unsupported(emitter.span, f"out= of {call.name}() that is not one array for each result")
+        reason = f"out= of {call.name}() that is not one array for each result"
+        raise Unsupported(emitter.span, reason, "pass one array")
     found: list[Array | None] = []
     for item in items:
         if isinstance(item, Object) and item.value is None:
@@ -327,7 +329,7 @@ def destination(call: Bound, count: int = 1) -> tuple[Array | None, ...]:
         elif isinstance(item, Array) and item.view is not None and not item.is_list:
             found.append(item)
         else:
-            raise Unsupported(emitter.span, f"out= of {call.name}() that is not an array")
+            raise Unsupported(emitter.span, f"TypeError: out= of {call.name}() that is not an array", "pass an array")
     return tuple(found)
 
 
@@ -356,10 +358,10 @@ def _write(
     result = masks.settled(result, emitter)
     of = result.type if isinstance(result, (Array, Scalar)) else None
     if of is None or not can_cast(of.strong, out.type.dtype, casting_rule(call)):
-        raise Unsupported(emitter.span, f"out= of {call.name}() with a dtype that NumPy refuses")
+        raise Unsupported(emitter.span, f"TypeError: out= of {call.name}() with a dtype that NumPy refuses")
     rank = result.rank if isinstance(result, Array) else 0
     if rank > out.rank or (exact and rank != out.rank):
-        raise Unsupported(emitter.span, f"out= of {call.name}() with another number of axes")
+        raise Unsupported(emitter.span, f"ValueError: out= of {call.name}() with another number of axes")
     if isinstance(result, Array):
         result = arrays.fitted(result, out.shape, emitter, _NOT_FITTING, result.rank if exact else core)
     if mask is not None:
@@ -386,7 +388,8 @@ def chosen_by(call: Bound) -> Value | None:
     if given is None or (isinstance(given, Scalar) and isinstance(given.expr, Const) and given.expr.value is True):
         return None
     if not isinstance(given, (Array, Scalar)) or given.type.dtype is not DType.BOOL:
-        raise Unsupported(call.builder.emitter.span, f"where= of {call.name}() that is not of booleans")
+        reason = f"TypeError: where= of {call.name}() that is not of booleans"
+        raise Unsupported(call.builder.emitter.span, reason, "pass an array of bool, as a comparison gives")
     return as_plain(given)
 
 
@@ -413,7 +416,7 @@ def converted(value: Value, of: ScalarType, call: Bound, alone: bool = False) ->
     if alone:
         value = strong(value)
     if not isinstance(value, (Array, Scalar)) or not can_cast(value.type, of.dtype, casting_rule(call)):
-        raise Unsupported(emitter.span, f"dtype= of {call.name}() to which NumPy does not cast its operands")
+        raise Unsupported(emitter.span, f"TypeError: dtype= of {call.name}() to which NumPy does not cast its operands")
     if value.type.dtype.is_complex and not of.dtype.is_complex:
         raise Unsupported(emitter.span, f"{call.name}() of complex numbers as {of}")
     if isinstance(value, Scalar):
@@ -444,7 +447,7 @@ def _register(ufunc: np.ufunc, meaning: Meaning) -> None:
         result = elements(call, operands, meaning)
         emitter.delivers = before
         if of is not None and (not isinstance(result, (Array, Scalar)) or result.type.dtype is not of.dtype):
-            raise Unsupported(emitter.span, f"dtype= of {call.name}(), which has no such form")
+            raise Unsupported(emitter.span, f"TypeError: dtype= of {call.name}(), which has no such form")
         return result if out is None else _write(call, result, out, mask)
 
 
