@@ -15,6 +15,8 @@ import weakref
 import numpy as np
 import pytest
 
+import weft
+from weft.errors import Span
 from weft.heat import beforehand, elsewhere, estimate, loops, snapshot, spots, trampoline
 from weft.heat.apart import Apart
 from weft.heat.early import Watch
@@ -418,6 +420,38 @@ def test_the_report_names_everything_once():
         manager.spots.append(spot)
     told = list(lines(manager))
     assert len(told) == len(states) and "plain Python: because" in told[4] and "native for (int)" in told[5]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            Answer(False, reason="a call of id", line=5, remedy="call it first"),
+            "a call of id (line 5); try: call it first",
+        ),
+        (Answer(False, reason="its code is bound to objects of this process"), "; try: pass them as arguments"),
+        (Answer(False, reason="compiled it is not faster (0.90x)"), "compiled it is not faster (0.90x)"),
+    ],
+)
+def test_the_report_says_what_to_do(answer: Answer, told: str):
+    manager = Manager({})
+    spot = Spot(_hot.__code__, globals())
+    spot.answered(answer, _Native)
+    spot.total = manager.samples = 1
+    manager.spots = [spot]
+    (line,) = lines(manager)
+    assert line.endswith(told)
+
+
+def test_a_refusal_has_a_remedy_in_its_answer():
+    refused = elsewhere.compiled(lambda: _raise(weft.Unsupported(Span("f.py", 3, 0, 3, 0), "a call of id")))
+    assert (refused.reason, refused.line) == ("a call of id", 3) and "outside" in refused.remedy
+    mistaken = elsewhere.compiled(lambda: _raise(weft.Unsupported(Span("f.py", 3, 0, 3, 0), "TypeError: no")))
+    assert "correct it" in mistaken.remedy
+
+
+def _raise(problem: Exception) -> None:
+    raise problem
 
 
 def test_loops_are_seen_in_code():

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, NoReturn
 
+    from weft.errors import Unsupported
+
 _LIMIT = 120.0  # seconds a compilation may take
 _PAGE, _SHARED_PAGE = 2.5e-6, 1.2e-7  # seconds: what the program writes while both have it is copied, page by page
 _LARGE = 0.25  # part of the machine's memory above which a process is not doubled, be it only in name
@@ -32,6 +34,7 @@ class Answer:
     `gain`: how many times faster a loop is, 0 if that is not known; `line` is then that of the loop.
     `wide`: lines on which integers need more than 64 bits.  `early`: a loop in its first iteration may be good later.
     `bound`: the disk cache has but the machine code; what belongs to it has no form that outlives a process.
+    `remedy`: what to do about the reason.
     `of`: which of several things was compiled.  `each`: seconds of Python that it would replace, 0 if not known.
     """
 
@@ -50,7 +53,9 @@ class Answer:
         bound: bool = False,
         of: int = 0,
         each: float = 0.0,
+        remedy: str = "",
     ) -> None:
+        self.remedy = remedy
         self.early, self.bound, self.of, self.each = early, bound, of, each
         self.good, self.signature, self.reason, self.line, self.seconds = good, signature, reason, line, seconds
         self.plain, self.call, self.gain, self.wide = plain, call, gain, wide or []
@@ -250,7 +255,7 @@ def prepare(function: types.FunctionType, arguments: tuple[Any, ...], options: d
 
     answer = prepare(function, arguments, options, attempt)
     if not answer.good and refused is not None:
-        answer.reason, answer.line = refused.reason, refused.span.line
+        answer = refusal(refused)
     return answer
 
 
@@ -259,16 +264,26 @@ def _is_numeric(values: tuple[Any, ...]) -> bool:
     return all(type(v) in (int, float, bool, complex) or (type(v) is list and _is_numeric((*v[:1],))) for v in values)
 
 
+def refusal(problem: Unsupported) -> Answer:
+    """The answer that a compiler refuses."""
+    from weft.errors import advice
+
+    remedy = advice(problem.reason, problem.remedy)
+    return Answer(False, reason=problem.reason, line=problem.span.line, remedy=remedy)
+
+
 def compiled(work: Callable[[], Any]) -> Any:
     """What `work` answers; if it fails, an answer that says why."""
-    from weft.errors import WeftError
+    from weft.errors import Unsupported, WeftError
 
     began = perf_counter()
     try:
         answer = work()
+    except Unsupported as problem:
+        answer = refusal(problem)
     except WeftError as problem:
         reason = str(getattr(problem, "reason", problem))
-        answer = Answer(False, reason=reason, line=getattr(getattr(problem, "span", None), "line", 0))
+        answer = Answer(False, reason=reason, remedy=getattr(problem, "remedy", ""))
     except BaseException as problem:
         answer = Answer(False, reason=f"an error inside weft: {type(problem).__name__}: {problem}")
     if isinstance(answer, Answer):

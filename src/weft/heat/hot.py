@@ -13,7 +13,7 @@ from typing import Any
 from weft import plainly, restored
 from weft.errors import Unsupported
 from weft.frontend import specs
-from weft.heat.elsewhere import Answer
+from weft.heat.elsewhere import Answer, refusal
 from weft.jitted import Jitted
 from weft.options import make_options
 from weft.runtime import versions
@@ -86,7 +86,7 @@ def prepare(function: types.FunctionType, arguments: tuple[Any, ...], options: d
         problem = made._refused.get(kinds)
         if problem is None:
             return Answer(False, reason="the C compiler failed, or the version would be no other")
-        return Answer(False, reason=problem.reason, line=problem.span.line)
+        return refusal(problem)
     stored = restored.key_of(made, kinds, attempt)
     if stored is None or versions.restore(stored, function, restored.cells(made)) is None:
         return Answer(False, reason="its code is bound to objects of this process")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sys
 from time import process_time, thread_time
 
-from weft.heat.elsewhere import Answer
+from weft.heat.elsewhere import Answer, refusal
 from weft.heat.heads import is_known_kind, iterators_of, placed, write_back
 from weft.heat.standing import ITERATOR, line_of
 
@@ -61,7 +61,7 @@ class Loop:
     def __init__(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
         self.code, self.namespace = code, namespace
         self.state = "asked"
-        self.reason = ""
+        self.reason = self.remedy = ""
         self.line = 0
         self.signature = ""
         self.gain = 0.0
@@ -101,17 +101,17 @@ class Loop:
     def can_wait(self) -> bool:
         return self.requests < _MOST_TRIALS
 
-    def leave(self, reason: str) -> None:
-        self.state, self.reason = "left", reason
+    def leave(self, reason: str, remedy: str = "") -> None:
+        self.state, self.reason, self.remedy = "left", reason, remedy
 
     def answered(self, answer: Answer) -> None:
         """The compiler's answer."""
         self.line = answer.line
         if answer.early:
-            self.state, self.reason = "early", answer.reason
+            self.state, self.reason, self.remedy = "early", answer.reason, answer.remedy
             return
         if not answer.good:
-            self.leave(answer.reason)
+            self.leave(answer.reason, answer.remedy)
             return
         self.signature, self.gain, self.each = answer.signature, answer.gain, answer.call
         self.is_slow = answer.each > _SLOW
@@ -131,7 +131,7 @@ class Loop:
         try:
             found = outlines(self.code, self.namespace, variables, line)
         except Unsupported as problem:
-            self.leave(problem.reason)
+            self.leave(problem.reason, problem.remedy)
             return False
         here = [one for one in found if isinstance(one, Outline) and one.line == self.line]
         self.outline = here[0] if here else None
@@ -321,7 +321,7 @@ def compiled(
         return slow
     if problem is None:
         return Answer(False, reason="no loop was found")
-    return Answer(False, reason=problem.reason, line=problem.span.line)
+    return refusal(problem)
 
 
 def timed(run: Callable[[int], bool], plain: float = 0.0, has_copies: bool = True) -> float:

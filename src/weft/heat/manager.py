@@ -370,7 +370,7 @@ class Manager:
         function = trampoline.find_function(spot.code, spot.namespace) if answer.good else None
         self._spent += perf_counter() - began
         if function is None:
-            spot.leave(answer.reason or "it was not found, or is made anew for each use")
+            spot.leave(answer.reason or "it was not found, or is made anew for each use", answer.remedy)
         else:
             spot.adopt(function, answer, self._make_plain if answer.plain else self._make)
 

@@ -129,7 +129,8 @@ class _Outliner:
 
     def refuse(self, reason: str, node: ast.AST | None = None) -> Unsupported:
         line = getattr(node or self.loop, "lineno", self.loop.lineno)
-        return Unsupported(Span(self.code.co_filename, line, 0, line, 0), reason, "put the loop into a function")
+        place = Span(self.code.co_filename, line, 0, line, 0)
+        return Unsupported(place, reason, "put what the loop does into a function")
 
     def outlined(self) -> Outline:
         loop = self.loop

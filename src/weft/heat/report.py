@@ -22,6 +22,17 @@ _STATES = {
     "asked": "still being compiled at the end",
     "trial": "compiled, and hardly called since",
 }
+#: What to do where a program stands in the way and not a statement.  There is none for code that is no faster natively.
+_REMEDIES = {
+    "a generator or coroutine": "return a list",
+    "it takes *args or **kwargs": "name its parameters",
+    "it has no name": "define it by `def` at the top of a module",
+    "it was not found": "define it by `def` at the top of a module",
+    "it looks at its callers": "pass it what it looks for",
+    "its code is bound to objects of this process": "pass them as arguments",
+    "its variables have other types each time": "give each variable one type",
+    "an error inside weft": "please report it",
+}
 
 
 def lines(manager: Manager) -> Iterator[str]:
@@ -48,7 +59,7 @@ def _place(spot: Spot) -> str:
 
 def _state(spot: Spot) -> str:
     if spot.state == "left":
-        return f"plain Python: {spot.reason}"
+        return _left(spot.reason, spot.remedy)
     if spot.state != "native":
         return _STATES[spot.state]
     signatures = "; ".join(getattr(spot.native, "signatures", [])) or spot.signature
@@ -58,9 +69,15 @@ def _state(spot: Spot) -> str:
     return f"native for {signatures}{gain}, {sum(spot.native.call_counts)} calls"
 
 
+def _left(reason: str, remedy: str) -> str:
+    """Why something stays plain Python, and what to do; without a remedy where there is nothing to do."""
+    remedy = remedy or next((told for start, told in _REMEDIES.items() if reason.startswith(start)), "")
+    return f"plain Python: {reason}" + (f"; try: {remedy}" if remedy else "")
+
+
 def _loop_state(loop: Loop) -> str:
     if loop.state in ("left", "early"):
-        return f"plain Python: {loop.reason}"
+        return _left(loop.reason, loop.remedy)
     if loop.state != "native":
         return _STATES["asked"] if loop.state == "asked" else "compiled, and over before it was entered"
     gain = f", {loop.gain:.3g}x as fast as plain Python" if loop.gain else ""

@@ -71,7 +71,7 @@ class Spot:
         self.twin: types.FunctionType | None = None
         self.native: Any = None  # a Counted, or what was compiled before its first call
         self.state = "seen"
-        self.reason = ""
+        self.reason = self.remedy = ""
         self.signature = ""
         self.samples = 0  # since it was last decided about
         self.total = 0
@@ -137,15 +137,15 @@ class Spot:
         self.state, self._nested, self._armed_at = "armed", 0, self.total
         self._put(self._armed)
 
-    def leave(self, reason: str) -> None:
+    def leave(self, reason: str, remedy: str = "") -> None:
         """Plain Python for good."""
-        self.state, self.reason = "left", reason
+        self.state, self.reason, self.remedy = "left", reason, remedy
         if self.function is not None:
             self._put(None)
 
     def release(self) -> None:
         """The program is over: its own code again."""
-        self.leave(self.reason)
+        self.leave(self.reason, self.remedy)
 
     def again(self) -> None:
         """As if it had just been seen."""
@@ -217,7 +217,7 @@ class Spot:
     def answered(self, answer: Answer, make: Callable[[Spot], Counted]) -> None:
         """The compiler's answer to the first request."""
         if not answer.good:
-            self.leave(answer.reason + (f" (line {answer.line})" if answer.line else ""))
+            self.leave(answer.reason + (f" (line {answer.line})" if answer.line else ""), answer.remedy)
             self.has_parts = bool(answer.line) and self.plain.mean > _LONG_ENOUGH
             return
         self.signature, self._timed, self.wide = answer.signature, answer.call, frozenset(answer.wide)
