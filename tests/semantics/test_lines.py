@@ -1,4 +1,4 @@
-"""Loops along an array by a step known only at run time, and small nests of loops: what Python gives, errors included."""
+"""Loops along an array by a step known only at run time, small nests of loops: what Python gives, errors included."""
 
 from __future__ import annotations
 
