@@ -5,9 +5,10 @@ out: its regions around that line, or the function with the parameters of that f
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING, Any
 
-from weft import steps
+from weft import plainly, steps
 from weft.errors import Unsupported
 from weft.frontend.making import function_from
 from weft.trial import Regions
@@ -83,7 +84,7 @@ def split(whole: Any, line: int, always: bool = False, keeps: Callable[[ast.stmt
     whole._regions = list(made.values())
     calling = function_from(found.tree, source, whole.py_func, made, whole._home)
     if whole.is_compared and not always:
-        whole._in_regions = Regions(whole, calling, whole.py_func)
+        whole._in_regions = Regions(whole, calling, whole.py_func, functools.partial(plainly.gained_little, whole))
     else:
         whole._plain = calling
 

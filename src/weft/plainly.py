@@ -140,7 +140,25 @@ def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_p
         problem.amend(problem.reason, f"change line {other.span.line} ({other.reason}): the rest could then be native")
 
 
-def takes(function: Any, values: tuple[Any, ...], way: str = "", by_plain: bool = False) -> bool:
+def gained_little(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """The compiler of arrays has the loops and expressions around a statement that it refuses, and a clock has found
+    that to gain little: small arrays, or a loop around the statement. The other compiler may take it all."""
+    chosen = function._plain
+    values = None if function._native is not None or function.signature.variadic else function._bound(args, kwargs)
+    if values is None or forking.is_working() or not forking.can_load():
+        return
+    function.questions += 1
+    with handlers.passing(), forking.working(), function._lock, steps.budget(function.options.compile_timeout):
+        takes(function, values, against=chosen)
+
+
+def takes(
+    function: Any,
+    values: tuple[Any, ...],
+    way: str = "",
+    by_plain: bool = False,
+    against: Callable[..., Any] | None = None,
+) -> bool:
     """Have a function compiled as plain Python for these arguments; False if that cannot be. Versions are kept on disk
     by the `way` that leads to them: it is the same for the same types."""
     from weft.plain import choice
@@ -163,7 +181,7 @@ def takes(function: Any, values: tuple[Any, ...], way: str = "", by_plain: bool 
         return False
     except Exception as trouble:
         return _failed(function, trouble)
-    _install(function, native)
+    _install(function, native, against)
     return True
 
 
@@ -178,14 +196,14 @@ def _native(function: Any, way: str) -> Any:
     return Native(function.py_func, functools.partial(missed, function), forced, store)
 
 
-def _install(function: Any, native: Any) -> None:
-    """Have calls run as plain Python from now on."""
+def _install(function: Any, native: Any, against: Callable[..., Any] | None = None) -> None:
+    """Have calls run as plain Python from now on, if that is faster than what runs them `against` it."""
     function._refused.pop("plain", None)
     if function._native is None:
         function._native = native
         entry = native.entry()
         if function.is_compared:
-            function._in_regions = Regions(function, entry, function.py_func)
+            function._in_regions = Regions(function, entry, against or function.py_func)
         else:
             function._plain = entry
 
@@ -228,7 +246,7 @@ def _is_bulk(function: Any, values: tuple[Any, ...]) -> bool:
     from weft.plain import choice
 
     arrays = function._native is None and choice.uses_arrays(function.py_func, values)
-    return arrays and not choice.has_loops(function.py_func)
+    return arrays and not choice.has_loops(function.py_func) and not choice.calls_objects(function.py_func)
 
 
 def _failed(function: Any, trouble: Exception) -> bool:

@@ -46,8 +46,16 @@ def median_low(seconds: list[float]) -> float:
 class Regions:
     """What runs where a function was split, until one of the two ways is found to be the faster."""
 
-    def __init__(self, owner: Any, split: Callable[..., Any], plain: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        owner: Any,
+        split: Callable[..., Any],
+        plain: Callable[..., Any],
+        other: Callable[[tuple[Any, ...], dict[str, Any]], object] | None = None,
+    ) -> None:
+        """`other` is asked once, with the arguments of a call, where regions gain little."""
         self._owner = owner
+        self._other, self._gains_little = other, False
         self._split, self._plain_function = split, plain
         self._times: dict[Any, list[float]] = {}
         self._disturbed = 0
@@ -114,6 +122,9 @@ class Regions:
         finally:
             self._running = before
             self._note(way, clock() - began, self._asked() != asked)
+            if self._gains_little and self._other is not None:
+                other, self._other = self._other, None
+                other(args, kwargs)
 
     def _inside(self, way: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
@@ -145,6 +156,7 @@ class Regions:
         if median_low(plain) > 2 * median(warm) and (len(plain) > 1 or seconds > _CHEAP):
             self._choose(self._split)
         elif len(plain) == _CALLS:
+            self._gains_little = True
             is_faster = median(plain) < _GAIN * median(warm)
             self._choose(self._plain_function if is_faster else self._split)
 

@@ -14,6 +14,7 @@ import pytest
 import weft
 from tests.plain.kernels import load
 from tests.plain.test_numpy_calls import described
+from weft.plain.function import Native
 
 pytestmark = [
     pytest.mark.native,
@@ -135,3 +136,61 @@ def test_errors_are_treated_as_the_program_says():
     with np.errstate(under="raise"):
         assert outcome(native, [tiny]) == outcome(plain, [tiny])
     assert outcome(native, [tiny]) == outcome(plain, [tiny])
+
+
+class Fitted:
+    """Its attributes get arrays, and places, after they were None."""
+
+    def __init__(self) -> None:
+        self.weights = None
+        self.place = None
+
+    def fit(self, rows: Any, target: Any, steps: int) -> float:
+        self.weights = np.zeros(rows.shape[1])
+        error = 0.0
+        for step in range(steps):
+            off = rows.dot(self.weights) - target
+            self.weights -= 0.1 * (rows.T.dot(off)) / len(rows)
+            self.place = step
+            error += float((off**2).mean())
+        return error
+
+    def at(self, rows: Any) -> Any:
+        return rows[self.place % len(rows)] @ self.weights
+
+
+def fitted(rows, target, steps):
+    model = Fitted()
+    error = model.fit(rows, target, steps) if steps else 0.0
+    return error, model.weights, model.at(rows)
+
+
+def nearest(rows, number):
+    centres = rows[[0, 2]]
+    places = []
+    for _ in range(number):
+        places = np.array([int(np.argmin(((row - centres) ** 2).sum(axis=1))) for row in rows])
+        for k in range(2):
+            if (places == k).any():
+                centres[k] = rows[places == k].mean(axis=0)
+    return {"centres": centres, "places": places}
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [(fitted, lambda: (np.arange(12.0).reshape(6, 2) / 10, np.ones(6), 4)), (nearest, lambda: (np.eye(5, 3), 3))],
+    ids=["attributes that were None", "types that are known late"],
+)
+def test_types_that_come_late(function, given):
+    native = Native(function)
+    native._missed = lambda values: native.extend(values) is not None
+    for _ in range(3):
+        assert described(native(*given())) == described(function(*given()))
+    assert sum(version.calls for version in native.versions) == 3
+
+
+def test_none_for_an_array_is_pythons_exception():
+    native = weft.jit(fitted, fallback="silent")
+    rows = np.arange(12.0).reshape(6, 2)
+    native(rows, np.ones(6), 2)
+    assert outcome(lambda x: native(*x), (rows, np.ones(6), 0)) == outcome(lambda x: fitted(*x), (rows, np.ones(6), 0))

@@ -283,7 +283,8 @@ class Calls:
         self._plain_calls = self._longest = 0
         self.seconds: dict[Any, float] = {}
         self.now = 0.0
-        self.regions = trial.Regions(self, self.split, self.plain)
+        self.asked: list[tuple[Any, dict[str, Any]]] = []
+        self.regions = trial.Regions(self, self.split, self.plain, lambda *call: self.asked.append(call))
 
     def _parts(self) -> list[Any]:
         return [self]
@@ -313,6 +314,18 @@ def test_the_trial_begins_anew_when_calls_are_longer(monkeypatch: pytest.MonkeyP
     assert owner.call(20, split=1e-3, plain=1e-2) == owner.split
     assert owner.call(20, split=1e-1, plain=1e-2) == owner.split  # nobody tries what may take longer still
     assert owner.regions.slower is None
+
+
+@pytest.mark.parametrize(("plain", "asked"), [(1e-6, 1), (3e-6, 1), (1e-5, 0)])
+def test_another_way_is_asked_for_once_where_regions_gain_little(
+    monkeypatch: pytest.MonkeyPatch, plain: float, asked: int
+) -> None:
+    owner = Calls()
+    monkeypatch.setattr(trial, "clock", lambda: owner.now)
+    owner.call(20, split=2e-6, plain=plain)
+    owner.regions.again()
+    owner.call(20, split=2e-6, plain=plain)
+    assert owner.asked == [((), {})] * asked
 
 
 def test_the_trial_begins_anew_when_there_were_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def is_plain(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -
     lists = {name for name, value in zip(names, arguments) if type(value) is list}
     if lists and any(_changes_one_of(lists, node) or _is_call_of(tree.name, node) for node in ast.walk(tree)):
         return True
-    return any(map(_is_object_code, _working_nodes(tree))) or _calls_objects(function)
+    return any(map(_is_object_code, _working_nodes(tree))) or calls_objects(function)
 
 
 #: Instructions of loops, in the versions of CPython that there are.
@@ -144,7 +144,7 @@ def repeats(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) ->
     no built-in type has, and of a class of the program, nobody knows."""
     if any(isinstance(node, (ast.For, ast.While, *_COMPREHENSIONS)) for node in ast.walk(tree)) or has_loops(function):
         return True
-    if _calls_objects(function) or any(type(value).__flags__ & (1 << 9) for value in arguments):
+    if calls_objects(function) or any(type(value).__flags__ & (1 << 9) for value in arguments):
         return True
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return any(isinstance(called, ast.Attribute) and _may_loop(function, called) for called in calls)
@@ -255,6 +255,6 @@ def _is_object_code(node: ast.AST) -> bool:
     return isinstance(node, _OBJECT_NODES)
 
 
-def _calls_objects(function: Any) -> bool:
+def calls_objects(function: Any) -> bool:
     """Whether classes of the program, or methods, are called."""
     return any(isinstance(value, type) and value.__flags__ & (1 << 9) for value in _names(function, 0, set()))

@@ -320,10 +320,13 @@ class Frame:
         """Python raises TypeError for these kinds; of objects that only Python knows it decides itself, and NumPy of
         its own."""
         kinds = {head.kind for value in values for head in value.node}
-        if "ndarray" in kinds or not kinds.isdisjoint(types.NUMPY_SCALARS):
+        is_numpys = "ndarray" in kinds or not kinds.isdisjoint(types.NUMPY_SCALARS)
+        if is_numpys and "none" in kinds:  # what gets its value later is None until then
+            self.deoptimise("an operation on None")
+        elif is_numpys:
             texts = ", ".join(types.describe(value.node) for value in values)
             raise self.refuse(f"this operation on {texts}")
-        if not kinds.isdisjoint(OPAQUE):
+        elif not kinds.isdisjoint(OPAQUE):
             self.deoptimise("an operation on an object of Python")
         elif any(head.kind == "obj" and _converts(head.key[1].cls) for value in values for head in value.node):
             self.deoptimise("an operation on an object that may stand for a number or a container")

@@ -360,7 +360,8 @@ def compare(cx: Frame, op: str, left: Value, right: Value) -> Value:
         found_uniform = numpy_scalars.uniform(cx, op, left, right)
         if found_uniform is not None:
             return found_uniform
-    if op in ("Eq", "NotEq") and not numpy and not _has_objects(left, right):
+    is_known = len(left.node) > 0 and len(right.node) > 0  # else it may be an array, whose comparison is no bool
+    if op in ("Eq", "NotEq") and is_known and not numpy and not _has_objects(left, right):
         test = equal(cx, left, right)
         return cx.scalar("bool", test if op == "Eq" else f"!({test})")
     return cx.cases([left, right], lambda a, b: _compare(cx, op, a, b), ("compare", op))

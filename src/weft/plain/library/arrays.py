@@ -38,7 +38,7 @@ _PURE: Final = """
     digitize convolve correlate polyval cov corrcoef lexsort partition argpartition nanmin nanmax nansum nanmean
     insert append delete pad trapezoid ediff1d unwrap sinc vander polyfit polyadd polysub polymul packbits
     unpackbits nanargmin nanargmax nanprod nancumsum nancumprod nanstd nanvar nanmedian nanpercentile nanquantile
-    compress extract take_along_axis indices diagflat geomspace gcd lcm
+    compress extract take_along_axis indices diag diagflat geomspace gcd lcm
     float_power nextafter isposinf isneginf array_equiv setxor1d dstack meshgrid logaddexp logaddexp2 arcsinh arccosh
     arctanh angle conj conjugate positive fix triu_indices tril_indices hanning hamming blackman bartlett kaiser
 """
@@ -482,6 +482,10 @@ def call(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Val
     result = cx.site(("numpy", callee.__name__))
     if not all(len(value.node) for value in values):
         return Value(result, "0")
+    if not cx.emitting and any(map(_is_open, values)):
+        return Value(result, "0")  # what a list holds is not known yet
+    if any(len(value.node) > 1 for value in values):
+        return _call_of_each(cx, callee, arguments, keywords)
     if cx.writer is None:
         _observe(
             cx, callee, [_sample(cx, a) for a in arguments], {k: _sample(cx, v) for k, v in keywords.items()}, result
@@ -498,6 +502,24 @@ def call(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Val
     letter = representation(result)
     code = found if letter == "v" else f"{found}.u.{'d' if letter == 'd' else 'p' if letter == 'p' else 'i'}"
     return cx.make(result, code)
+
+
+def _call_of_each(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+    """A call whose arguments may be of several kinds. None among them is an attribute that gets its array later."""
+
+    def one(*values: Value) -> Value:
+        if any(len(value.node) > 1 and each.kinds() == {"none"} for value, each in zip(several, values)):
+            cx.deoptimise("None where an array is expected")
+            return Value(Node(), "0")
+        return call(cx, callee, list(values[: len(arguments)]), dict(zip(keywords, values[len(arguments) :])))
+
+    several = [*arguments, *keywords.values()]
+    return cx.cases(several, one, ("numpy", callee.__name__))
+
+
+def _is_open(value: Value) -> bool:
+    """Whether nothing has been found as yet that a container holds."""
+    return any(not len(part.root()) for head in value.node if head.kind != "py" for part in head.parts)
 
 
 def _observe(cx: Frame, callee: Any, samples: list[Any], keywords: dict[str, Any], result: Node) -> None:

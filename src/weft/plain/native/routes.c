@@ -43,6 +43,10 @@ static int64_t run_stride(const wp_array *a) { return rank_of(a) == 1 ? a->exten
 static int element_of(wp_val v, int64_t tag, char *at)
 {
     double x;
+    if (tag == WP_NP_INT64 && (v.tag == WP_INT || v.tag == tag)) {
+        *(int64_t *)at = v.u.i;
+        return 1;
+    }
     if (v.tag == WP_FLOAT || (v.tag == tag && tag == WP_NP_FLOAT64))
         x = v.u.d;
     else if (v.tag == WP_INT && is_float(tag))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from weft.plain.frame import Frame, Value, numpy_tag
 from weft.plain.operators import NUMBERS, make_tuple, payload
 from weft.plain.subscripts import Index, Part, Several
-from weft.plain.types import DTYPES, NUMPY_SCALARS, Head
+from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node
 from weft.plain.unit import MAX_RANK
 from weft.plain.values import WHOLE_SCALARS, as_int, exactly, numpy_scalars, register, sequences
 
@@ -106,6 +106,37 @@ def _is_gathered(parts: list[Part]) -> bool:
     return any(isinstance(part, Value) and "ndarray" in part.kinds() for part in parts)
 
 
+def _without_none(cx: Frame, part: Part) -> Part:
+    """A place that may be None, which would be a new axis, is one that is not."""
+    if not isinstance(part, Value) or "none" not in part.kinds():
+        return part
+    others = [head for head in part.node if head.kind != "none"]
+    if len(others) != 1 or others[0].kind not in WHOLE_SCALARS:
+        return part
+    test, place = cx.narrowed(part, others[0])
+    with cx.block(f"if (!({test}))"):
+        cx.deoptimise("None as one of the indices of an array")
+    return place
+
+
+def _is_open(cx: Frame, parts: list[Part]) -> bool:
+    """Whether the type of an index is not known as yet: it may be a place, or an array."""
+    return not cx.emitting and any(isinstance(part, Value) and not len(part.node) for part in parts)
+
+
+def _as_array(cx: Frame, part: Part) -> Part:
+    """A list of places, or of truth values, is taken for an array of them."""
+    from weft.plain.library import arrays
+
+    head = part.node.only() if isinstance(part, Value) else None
+    if not isinstance(part, Value) or head is None or head.kind != "list":
+        return part
+    inner = head.parts[0].root()
+    if not len(inner) and not cx.emitting:
+        return Value(Node(), "0")
+    return arrays.from_items(cx, part, None) if inner.kinds() <= WHOLE_SCALARS | {"bool"} else part
+
+
 def _check_parts(cx: Frame, parts: list[Part]) -> None:
     for part in parts:
         if isinstance(part, Value) and len(part.node) and not _is_place(part) and not _is_new_axis(part):
@@ -166,7 +197,9 @@ def _view(cx: Frame, owner: Value, parts: list[Part]) -> Value:
 
 def get_item(cx: Frame, owner: Value, index: Index) -> Value | None:
     """owner[index]: an element, or a view."""
-    parts = _parts(cx, owner, index)
+    parts = [_without_none(cx, _as_array(cx, part)) for part in _parts(cx, owner, index)]
+    if _is_open(cx, parts):
+        return Value(Node(), "0")
     if _is_gathered(parts):
         return _gathered(cx, owner, parts)
     _check_parts(cx, parts)
@@ -190,7 +223,9 @@ def _gathered(cx: Frame, owner: Value, parts: list[Part]) -> Value:
 def put_item(cx: Frame, owner: Value, index: Index, new: Value) -> Value | None:
     """owner[index] = new"""
     head = owner.head()
-    parts = _parts(cx, owner, index)
+    parts = [_without_none(cx, _as_array(cx, part)) for part in _parts(cx, owner, index)]
+    if _is_open(cx, parts):
+        return cx.none
     if len(parts) == 1 and _is_gathered(parts):
         assert isinstance(parts[0], Value)
         return _scattered(cx, owner, parts[0], new)
@@ -305,6 +340,8 @@ def result_type(op: str, x: tuple[Any, ...], y: tuple[Any, ...], in_place: bool)
 def binary(cx: Frame, op: str, a: Value, b: Value, exponent: int | None, in_place: bool) -> Value | None:
     """left op right, one of them an array; `left op= right` stays in the memory of left."""
     x, y = a.head(), b.head()
+    if "none" in (x.kind, y.kind):
+        return None
     for head in (x, y):
         if head.kind != "ndarray" and head.kind not in _SCALARS:
             raise cx.refuse(f"an operator between values of type {x!r} and {y!r}")
