@@ -164,6 +164,17 @@ def a_text(cx: Frame, value: Value, what: str) -> Value:
     return cx.cases([value], lambda x: x if x.head().kind == "str" else None, ("text", what))
 
 
+def _text_or_none(cx: Frame, value: Value | None, what: str) -> str:
+    """The C of a text that may be left out, or None."""
+    if value is None or value.kinds() == {"none"}:
+        return "0"
+    if value.kinds() <= {"str", "none"}:
+        return value.code
+    if "none" in value.kinds():
+        raise cx.refuse(f"`{what}` with a value of type {value.node!r}", "use a str")
+    return a_text(cx, value, what).code
+
+
 def _bounds(cx: Frame, arguments: list[Any]) -> str:
     """start and stop of str.find and the like."""
     codes = ["0", _MOST]
@@ -263,7 +274,7 @@ def _register_changes() -> None:
             sides: int = sides,
         ) -> Value:
             exactly(cx, f"str.{name}", arguments, keywords, 0, 1)
-            chars = arguments[0].code if arguments and arguments[0].kinds() != {"none"} else "0"
+            chars = _text_or_none(cx, arguments[0] if arguments else None, f"str.{name}")
             return cx.scalar("str", f"wp_str_strip({owner.code}, {chars}, {sides})")
 
         register("str", name)(strip)
@@ -280,7 +291,7 @@ def _register_changes() -> None:
 
         def split(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value], name: str = name) -> Value:
             separator, most = given(cx, f"str.{name}", arguments, keywords, "sep maxsplit")
-            separator_code = "0" if separator is None or separator.kinds() == {"none"} else separator.code
+            separator_code = _text_or_none(cx, separator, f"str.{name}")
             most_code = "-1" if most is None else as_int(cx, most, "maxsplit").code
             return _list_of_texts(
                 cx, f"wp_str_{name}({{type}}, {owner.code}, {separator_code}, {most_code}, {cx.line})"
@@ -353,6 +364,8 @@ _register_changes()
 @register("str", "splitlines")
 def splitlines(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     (keep,) = given(cx, "str.splitlines", arguments, keywords, "keepends")
+    if keep is not None and not keep.kinds() <= {"int", "bool"}:
+        raise cx.refuse(f"`str.splitlines` with a value of type {keep.node!r}", "use a bool")
     kept = "0" if keep is None else operators.truth(cx, keep)
     return _list_of_texts(cx, f"wp_str_splitlines({{type}}, {owner.code}, {kept})")
 
