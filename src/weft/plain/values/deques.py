@@ -63,9 +63,17 @@ def extend(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Va
 
     exactly(cx, "deque.extend", arguments, keywords, 1)
     cx.written(owner.head())
+    _no_part_of_itself(cx, owner, arguments[0])
     with iteration.loop(cx, iteration.plan_value(cx, arguments[0])) as item:
         push(cx, owner, item)
-    return owner
+    return cx.none
+
+
+def _no_part_of_itself(cx: Frame, owner: Value, items: Value) -> None:
+    """A deque that gets its own items: Python copies them first."""
+    if "deque" in items.kinds() and cx.emitting:
+        with cx.block(f"if ({cx.tagged(items)}.u.p == (void *){owner.code})"):
+            cx.deoptimise("a deque that is extended by itself")
 
 
 @register("deque", "extendleft")
@@ -74,6 +82,7 @@ def extendleft(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str
 
     exactly(cx, "deque.extendleft", arguments, keywords, 1)
     cx.written(owner.head())
+    _no_part_of_itself(cx, owner, arguments[0])
     with iteration.loop(cx, iteration.plan_value(cx, arguments[0])) as item:
         push(cx, owner, item, left=True)
     return cx.none

@@ -84,7 +84,8 @@ def binary(cx: Frame, op: str, a: Value, b: Value, in_place: bool) -> Value | No
         if x.kind == "deque" and in_place:
             from weft.plain.values import deques
 
-            return deques.extend(cx, a, [b], {})
+            deques.extend(cx, a, [b], {})
+            return a
         if x.kind == y.kind == "tuple":
             items = [tuple_item(cx, a, i) for i in range(len(x.parts))] + [
                 tuple_item(cx, b, i) for i in range(len(y.parts))
