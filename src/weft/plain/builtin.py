@@ -31,6 +31,8 @@ WITHOUT_ITERABLE: dict[Any, Any] = {}
 DIRECT: dict[Any, Any] = {}
 #: Library functions that are plain Python: names in models/sequences.py. Methods of builtin classes, by class and name.
 MODELS: dict[Any, str] = {}
+#: Kinds that the first argument of such a function must be of.
+MODEL_TAKES: dict[Any, tuple[str, ...]] = {}
 CLASS_METHODS: dict[tuple[type, str], Function] = {}
 
 

@@ -11,7 +11,7 @@ import contextlib
 import enum
 import functools
 import types as python_types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from weft.frontend import reads
@@ -125,6 +125,9 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
         return found(cx, arguments, keywords if callee is dict else without_names(cx, keywords))
     model = builtin.model_for(callee)
     if model is not None:
+        takes = builtin.MODEL_TAKES.get(callee)
+        if takes and arguments and isinstance(arguments[0], Value) and not arguments[0].kinds() <= set(takes):
+            raise cx.refuse(f"a call of `{callee.__name__}` with {arguments[0].node!r}")
         return call_function(cx, model, arguments, keywords)
     if isinstance(callee, python_types.FunctionType):
         inner = getattr(callee, "__wrapped__", None)
@@ -215,8 +218,19 @@ def call_method(cx: Frame, owner: Value, name: str, arguments: list[Any], keywor
     if head.kind == "none":
         cx.raises("WP_ATTRIBUTE_ERROR")
         return Value(cx.site("never"), "0")
+    of_class = _of_class(head, name)
+    if of_class is not None:
+        return of_class(cx, arguments, keywords)
     found_value = attributes.read(cx, owner, name)
     return call_value(cx, found_value, arguments, keywords)
+
+
+def _of_class(head: Head, name: str) -> Callable[..., Value | None] | None:
+    """What a builtin class's own function does, asked for through a value: `text.maketrans(...)`, `d.fromkeys(...)`."""
+    from weft.plain import builtin
+
+    cls = builtin.class_of(head) if head.kind not in ("obj", "const", "py") else None
+    return builtin.class_method(cls, name) if isinstance(cls, type) else None
 
 
 def _call_object_method(cx: Frame, owner: Value, name: str, arguments: list[Any], keywords: Keywords) -> Value | None:
@@ -249,8 +263,16 @@ def _call_through_class(cx: Frame, cls: type, name: str, arguments: list[Any], k
             first, rest = arguments[0], arguments[1:]
 
             def one(o: Value) -> Value | None:
-                method = values.method(o.head().kind, name) if builtin.class_of(o.head()) is cls else None
-                return None if method is None else method(cx, o, rest, keywords)
+                own = builtin.class_of(o.head())
+                method = values.method(o.head().kind, name) if own is cls else None
+                if method is not None:
+                    return method(cx, o, rest, keywords)
+                # What all objects have, or the class itself, takes any first argument.
+                slot = reads.lookup(cls, name)
+                is_bound = isinstance(slot, python_types.MethodDescriptorType)
+                if is_bound and isinstance(own, type) and not issubclass(own, slot.__objclass__):
+                    return None
+                raise cx.refuse(f"a call of `{cls.__name__}.{name}`")
 
             return cx.cases([first], one, ("through", name))
         if cls is set and len(arguments) == 1 and name in ("union", "intersection"):  # of the sets behind a star

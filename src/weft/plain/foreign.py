@@ -88,9 +88,7 @@ CLASSES: Final = {
     """),
 }
 #: Classes whose objects change: a call works on a copy, and gives its state back when it returns.
-CHANGING: Final = frozenset(
-    ("random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState")
-)
+CHANGING: Final = frozenset(("random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"))
 
 #: NumPy's functions of one and of two numbers that are run by the loops of its ufuncs.
 LOOPS_OF_ONE: Final = tuple(
@@ -171,7 +169,6 @@ METHODS: Final = {
     "str": _table("""
         encode: bytes
         translate center ljust rjust format_map: str
-        maketrans: dict[int, int | str | None]
     """),
     "bytes": _table("""
         decode hex: str

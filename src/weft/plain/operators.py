@@ -548,10 +548,15 @@ def _is_generated(head: Head, op: str) -> bool:
 
 
 _NO_IDENTITY: Final = ("int", "float", "str", "bytes", "range", "big", "complex", *NUMPY_SCALARS)
+#: Values that never change: Python gives back the one that there is for a constant, an empty one, a copy.
+_TUPLES: Final = ("tuple", "vtuple")
+_MAY_BE_SHARED: Final = (*_TUPLES, "frozenset")
 
 
 def _identity(cx: Frame, op: str, a: Value, b: Value) -> Value:
-    if not (a.node.kinds() & b.node.kinds()).isdisjoint(_NO_IDENTITY):
+    kinds, others = a.node.kinds(), b.node.kinds()
+    tuples = not (kinds.isdisjoint(_TUPLES) or others.isdisjoint(_TUPLES))
+    if tuples or not (kinds & others).isdisjoint((*_NO_IDENTITY, "frozenset")):
         found = cx.cases([a, b], lambda x, y: _same_value(cx, x, y), "is")
         return cx.scalar("bool", found.code if op == "Is" else f"!{found.code}")
     if ("none" in (x := a.kinds()) and len(x) == 1) or ("none" in (y := b.kinds()) and len(y) == 1):
@@ -569,7 +574,15 @@ def _identity(cx: Frame, op: str, a: Value, b: Value) -> Value:
 
 def _same_value(cx: Frame, a: Value, b: Value) -> Value:
     """`is` between values that native code copies: other values are other objects, small ints are the same one."""
+    from weft.plain.values.lengths import length
+
     kind = a.head().kind
+    if _may_be_shared(a.head()) and _may_be_shared(b.head()) and (kind in _TUPLES) == (b.head().kind in _TUPLES):
+        one, other = length(cx, a), length(cx, b)
+        if one is not None and other is not None:
+            with cx.block(f"if ((void *){a.code} != (void *){b.code} && {one.code} == {other.code})"):
+                cx.deoptimise("`is` between values that never change")
+        return cx.scalar("bool", f"((void *){a.code} == (void *){b.code})")
     if kind != b.head().kind:
         return cx.scalar("bool", "0")
     if kind not in _NO_IDENTITY:
@@ -584,6 +597,11 @@ def _same_value(cx: Frame, a: Value, b: Value) -> Value:
     with cx.block(f"if ({equal}{small})"):
         cx.deoptimise("`is` between equal values")
     return cx.scalar("bool", equal)
+
+
+def _may_be_shared(head: Head) -> bool:
+    """Whether two values of this kind that were made apart may be one object; named tuples are not."""
+    return head.kind in _MAY_BE_SHARED and not (head.kind == "tuple" and head.key[2] is not None)
 
 
 def _contains(cx: Frame, item: Value, container: Value) -> Value | None:

@@ -129,7 +129,7 @@ def filled(cx: Frame, made: Value, value: Value) -> Value:
 
 
 def _zeros(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    shape, dtype = given(cx, "numpy.zeros", arguments, keywords, "shape dtype")
+    shape, dtype = given(cx, "numpy.zeros", arguments, keywords, "shape dtype", 1)
     if shape is None:
         raise cx.refuse("an array without a shape")
     return new(cx, known_dtype(cx, dtype), shape)
@@ -140,7 +140,7 @@ def _ones(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
 
 
 def _full(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    shape, value, dtype = given(cx, "numpy.full", arguments, keywords, "shape fill_value dtype")
+    shape, value, dtype = given(cx, "numpy.full", arguments, keywords, "shape fill_value dtype", 2)
     if shape is None or value is None:
         raise cx.refuse("a call of `numpy.full` with these arguments")
     return filled(cx, new(cx, _dtype_for(cx, dtype, value), shape), value)
@@ -187,7 +187,7 @@ def _shaped_like(cx: Frame, a: Value, dtype: str) -> Value:
 
 
 def _zeros_like(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    model, dtype = given(cx, "numpy.zeros_like", arguments, keywords, "a dtype")
+    model, dtype = given(cx, "numpy.zeros_like", arguments, keywords, "a dtype", 1)
 
     def one(a: Value) -> Value:
         if a.head().kind != "ndarray":
@@ -273,7 +273,7 @@ def _from_numbers(cx: Frame, items: Value, inner: Node, dtype: Value | None) -> 
 
 
 def _array(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    items, dtype = given(cx, "numpy.array", arguments, keywords, "object dtype")
+    items, dtype = given(cx, "numpy.array", arguments, keywords, "object dtype", 1)
     if items is None:
         raise cx.refuse("a call of `numpy.array` with these arguments")
     return from_items(cx, items, dtype)
@@ -281,7 +281,7 @@ def _array(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value
 
 def _asarray(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     """An array of this dtype is itself; of anything else a new one is made."""
-    items, dtype = given(cx, "numpy.asarray", arguments, keywords, "a dtype")
+    items, dtype = given(cx, "numpy.asarray", arguments, keywords, "a dtype", 1)
     if items is None:
         raise cx.refuse("a call of `numpy.asarray` with these arguments")
     head = items.node.only()

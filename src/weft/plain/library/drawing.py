@@ -44,7 +44,7 @@ def drawn(cx: Frame, name: str, rng: Value, arguments: list[Any], keywords: Keyw
         model = (chance.randrange, chance.randrange_between, chance.randrange_by)[len(bounds) - 1]
         return calls.call_function(cx, model, [rng, *bounds])
     if name == "sample":
-        population, count = given(cx, "random.sample", arguments, keywords, "population k")
+        population, count = given(cx, "random.sample", arguments, keywords, "population k", 2)
         if population is None or count is None or population.kinds() - {"list", "tuple", "vtuple", "range", "str"}:
             raise cx.refuse("a call of `random.sample` with these arguments")
         return calls.call_function(cx, chance.sample, [rng, population, as_int(cx, count, "a size")])
@@ -56,7 +56,8 @@ def _choices(cx: Frame, rng: Value, arguments: list[Any], keywords: Keywords) ->
 
     if len(arguments) > 2:
         raise cx.refuse("a call of `random.choices` with these arguments")
-    values, weights, sums, count = given(cx, "random.choices", arguments, keywords, "population weights cum_weights k")
+    names = "population weights cum_weights k"
+    values, weights, sums, count = given(cx, "random.choices", arguments, keywords, names, 1)
     assert values is not None
     number = cx.literal("int", "1LL") if count is None else as_int(cx, count, "a size")
     if sums is not None:

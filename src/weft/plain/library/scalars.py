@@ -240,7 +240,7 @@ def _divmod_of_object(cx: Frame, a: Value, b: Value) -> Value | None:
 
 @native(pow)
 def _pow(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    base, exponent, modulus = given(cx, "pow", arguments, keywords, "base exp mod")
+    base, exponent, modulus = given(cx, "pow", arguments, keywords, "base exp mod", 2)
     assert base is not None and exponent is not None
     if modulus is not None and modulus.kinds() != {"none"}:
         if "big" in base.kinds() | exponent.kinds() | modulus.kinds():

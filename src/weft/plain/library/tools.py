@@ -10,7 +10,7 @@ import operator
 from typing import Any
 
 from weft.plain import operators
-from weft.plain.builtin import MODELS, native
+from weft.plain.builtin import MODEL_TAKES, MODELS, native
 from weft.plain.frame import Frame, Value
 from weft.plain.values import exactly, given
 
@@ -51,6 +51,20 @@ def _lru_cache(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> V
 
 
 # --- models of library functions ----------------------------------------
+
+#: Sequences, and objects that may be one.
+_INDEXED = ("list", "tuple", "vtuple", "str", "bytes", "bytearray", "range", "deque", "obj")
+#: What the functions of these modules work on; of anything else Python says what is wrong.
+MODEL_TAKES.update(
+    {
+        heapq.heappush: ("list",),
+        heapq.heappop: ("list",),
+        heapq.heapify: ("list",),
+        heapq.heapreplace: ("list",),
+        heapq.heappushpop: ("list",),
+        **dict.fromkeys((bisect.bisect_left, bisect.bisect_right, bisect.insort_left, bisect.insort_right), _INDEXED),
+    }
+)
 
 
 MODELS.update(

@@ -84,14 +84,19 @@ def exactly(
         raise cx.refuse(f"a call of `{what}` with these arguments")
 
 
-def given(cx: Frame, what: str, arguments: list[Any], keywords: dict[str, Value], names: str) -> list[Value | None]:
-    """Arguments by position or keyword in the order of `names`; None where one is missing."""
+def given(
+    cx: Frame, what: str, arguments: list[Any], keywords: dict[str, Value], names: str, least: int = 0
+) -> list[Value | None]:
+    """Arguments by position or keyword in the order of `names`; None where one is missing, which the first ones, as
+    many as `least`, must not be."""
     wanted = names.split()
     if len(arguments) > len(wanted) or set(keywords) - set(wanted) or any(not isinstance(a, Value) for a in arguments):
         raise cx.refuse(f"a call of `{what}` with these arguments")
     found: list[Value | None] = [*arguments, *([None] * (len(wanted) - len(arguments)))]
     for name, held in keywords.items():
         found[wanted.index(name)] = held
+    if any(held is None for held in found[:least]):
+        raise cx.refuse(f"a call of `{what}` with these arguments")
     return found
 
 

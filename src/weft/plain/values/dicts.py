@@ -360,7 +360,7 @@ def total(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Val
 
 @register("OrderedDict", "move_to_end")
 def move_to_end(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
-    key, last = given(cx, "move_to_end", arguments, keywords, "key last")
+    key, last = given(cx, "move_to_end", arguments, keywords, "key last", 1)
     assert key is not None
     slot = find(cx, owner, key)
     cx.written(owner.head())
