@@ -18,7 +18,7 @@ from weft.plain import iteration, wide
 from weft.plain.binding import Star
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, NUMPY_SCALARS, Head, Node, representation, scalar_node
-from weft.plain.values import as_int, exactly, given
+from weft.plain.values import as_int, exactly, given, left_out
 
 Function = Callable[[Frame, list[Any], dict[str, Value]], "Value | None"]
 _FUNCTIONS: dict[Any, Function] = {}
@@ -432,7 +432,7 @@ def _filter(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Valu
     from weft.plain import calls
 
     exactly(cx, "filter", arguments, keywords, 2)
-    model = _streams().filtered_true if arguments[0].kinds() == {"none"} else _streams().filtered
+    model = _streams().filtered_true if left_out(cx, arguments[0], "a test") else _streams().filtered
     return calls.call_function(cx, model, arguments)
 
 

@@ -239,9 +239,7 @@ def raised(cx: Frame, held: str, node: Node, wanted: list[type]) -> str:
             fits = f"({argument}.tag == WP_PTR && ((wp_object *){argument}.u.p)->type == &wp_str_type)"
             fits += f" || {argument}.tag == WP_INT" if cls is KeyError else ""
             # Messages are those of the versions of Python that were looked at.
-            cx.write(
-                f'if (!({fits}) || {int(reads.is_python(3, 14))}) wp_deopt("the text of an error", {cx.line});'
-            )
+            cx.write(f'if (!({fits}) || {int(reads.is_python(3, 14))}) wp_deopt("the text of an error", {cx.line});')
             message = Value(scalar_node(*kinds), argument if len(kinds) > 1 else f"{argument}.u.p")
             cx.write(f"{found} = {exception(cx, cls, [message], {}).code};")
     if cx.emitting:

@@ -316,11 +316,12 @@ class Filtered(Plan):
     def step(self, cx: Frame, done: str) -> Value:
         from weft.plain import calls
         from weft.plain.operators import truth
+        from weft.plain.values import left_out
 
         again = cx.label("next")
         cx.write(f"{again}:;")
         item = self.inner.step(cx, done)
-        kept = item if self.function.kinds() == {"none"} else calls.call_value(cx, self.held, [item], {})
+        kept = item if left_out(cx, self.function, "a test") else calls.call_value(cx, self.held, [item], {})
         cx.write(f"if (!({truth(cx, kept)})) goto {again};")
         return item
 

@@ -11,7 +11,7 @@ from weft.plain.binding import NAMES
 from weft.plain.builtin import CLASS_METHODS, DIRECT, WITHOUT_ITERABLE, consumer, native
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, representation
-from weft.plain.values import as_int, exactly, given
+from weft.plain.values import as_int, exactly, given, left_out
 
 # --- containers from iterables ----------------------------------------
 
@@ -177,7 +177,7 @@ def _deque(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value
     from weft.plain.values import deques
 
     source, bound = given(cx, "deque", arguments, keywords, "iterable maxlen")
-    maxlen = "-1" if bound is None or bound.kinds() == {"none"} else as_int(cx, bound, "maxlen").code
+    maxlen = "-1" if bound is None or left_out(cx, bound, "maxlen") else as_int(cx, bound, "maxlen").code
     if maxlen != "-1":
         with cx.block(f"if (WP_UNLIKELY({maxlen} < 0))"):
             cx.raises("WP_VALUE_ERROR", "maxlen must be non-negative")
@@ -286,7 +286,7 @@ def _extreme(least: bool) -> None:
         from weft.plain import calls
 
         key = keywords.get("key")
-        if key is not None and key.kinds() == {"none"}:
+        if left_out(cx, key, "a key"):
             key = None
         result, weights = cx.site("best"), cx.site("weight")
         found = cx.held("int64_t", "0")

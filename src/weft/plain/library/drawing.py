@@ -9,7 +9,7 @@ from weft.plain.builtin import Function, called_back, native
 from weft.plain.frame import Frame, Value
 from weft.plain.models import chance, primitives
 from weft.plain.types import scalar_node
-from weft.plain.values import as_int, exactly, given
+from weft.plain.values import as_int, exactly, given, left_out
 
 Keywords = dict[str, Value]
 
@@ -62,7 +62,7 @@ def _choices(cx: Frame, rng: Value, arguments: list[Any], keywords: Keywords) ->
     number = cx.literal("int", "1LL") if count is None else as_int(cx, count, "a size")
     if sums is not None:
         return calls.call_function(cx, chance.choices_cumulative, [rng, values, sums, number])
-    if weights is not None and weights.kinds() != {"none"}:
+    if weights is not None and not left_out(cx, weights, "weights"):
         return calls.call_function(cx, chance.choices_weighted, [rng, values, weights, number])
     return calls.call_function(cx, chance.choices, [rng, values, number])
 

@@ -21,6 +21,7 @@ Keywords = dict[str, Value]
 #: Names that one look-up compares with.
 _MAX_NAMES: Final = 32
 
+
 def _has(cx: Frame, owner: Value, name: str) -> Value | None:
     """hasattr(owner, name) of one kind: decided by the class, or by what the object has been given."""
     from weft.frontend import reads

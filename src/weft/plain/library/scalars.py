@@ -9,7 +9,7 @@ from weft.plain.builtin import by_python, called_back, native
 from weft.plain.frame import Frame, Value
 from weft.plain.library import callbacks
 from weft.plain.types import NUMPY_SCALARS, scalar_node
-from weft.plain.values import as_int, exactly, given
+from weft.plain.values import as_int, exactly, given, left_out
 
 # --- numbers and other small ones ----------------------------------------
 
@@ -181,30 +181,32 @@ def _chr(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
 @native(round)
 def _round(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     exactly(cx, "round", arguments, keywords, 1, 2)
-    digits = arguments[1] if len(arguments) > 1 and arguments[1].kinds() != {"none"} else None
+    if len(arguments) == 2:
+        return cx.cases(arguments, lambda x, d: _rounded(cx, x, None if d.kinds() == {"none"} else d), "round")
+    return cx.cases(arguments, lambda x: _rounded(cx, x, None), "round")
 
-    def one(x: Value) -> Value | None:
-        kind = x.head().kind
-        if kind in ("int", "bool"):
-            if digits is None:
-                return cx.scalar("int", x.code)
-            return cx.scalar("int", f"wp_round_in({x.code}, {as_int(cx, digits, 'digits').code}, {cx.line})")
-        if kind == "py":
-            return callbacks.rounded(cx, x, digits)
-        if kind == "big" and digits is None:
-            return x
-        if kind == "float":
-            if digits is None and wide.may_be_wide(cx):
-                return called_back(cx, round, [x], wide.any_whole())
-            if digits is None:
-                return cx.scalar("int", f"wp_round_d({x.code}, {cx.line})", check=True)
-            return cx.scalar("float", f"wp_round_dn({x.code}, {as_int(cx, digits, 'digits').code})", check=True)
-        if kind == "np.float64" and digits is None:
-            return cx.scalar("int", f"wp_round_d({operators.payload(x)}, {cx.line})", check=True)
-        function = attributes.method_of(cx, x.head(), "__round__") if kind == "obj" else None
-        return None if function is None else calls.call_function(cx, function, [x, *arguments[1:]])
 
-    return cx.cases([arguments[0]], one, "round")
+def _rounded(cx: Frame, x: Value, digits: Value | None) -> Value | None:
+    """round(x), or round(x, digits), of one kind each."""
+    kind = x.head().kind
+    if kind in ("int", "bool"):
+        if digits is None:
+            return cx.scalar("int", x.code)
+        return cx.scalar("int", f"wp_round_in({x.code}, {as_int(cx, digits, 'digits').code}, {cx.line})")
+    if kind == "py":
+        return callbacks.rounded(cx, x, digits)
+    if kind == "big" and digits is None:
+        return x
+    if kind == "float":
+        if digits is None and wide.may_be_wide(cx):
+            return called_back(cx, round, [x], wide.any_whole())
+        if digits is None:
+            return cx.scalar("int", f"wp_round_d({x.code}, {cx.line})", check=True)
+        return cx.scalar("float", f"wp_round_dn({x.code}, {as_int(cx, digits, 'digits').code})", check=True)
+    if kind == "np.float64" and digits is None:
+        return cx.scalar("int", f"wp_round_d({operators.payload(x)}, {cx.line})", check=True)
+    function = attributes.method_of(cx, x.head(), "__round__") if kind == "obj" else None
+    return None if function is None else calls.call_function(cx, function, [x] if digits is None else [x, digits])
 
 
 @native(divmod)
@@ -242,7 +244,7 @@ def _divmod_of_object(cx: Frame, a: Value, b: Value) -> Value | None:
 def _pow(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     base, exponent, modulus = given(cx, "pow", arguments, keywords, "base exp mod", 2)
     assert base is not None and exponent is not None
-    if modulus is not None and modulus.kinds() != {"none"}:
+    if modulus is not None and not left_out(cx, modulus, "a modulus"):
         if "big" in base.kinds() | exponent.kinds() | modulus.kinds():
             return called_back(cx, pow, [base, exponent, modulus], wide.any_whole())
         codes = ", ".join(as_int(cx, v, "an operand of pow").code for v in (base, exponent, modulus))

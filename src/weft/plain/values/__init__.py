@@ -100,6 +100,16 @@ def given(
     return found
 
 
+def left_out(cx: Frame, value: Value | None, what: str) -> bool:
+    """Whether an argument is not given, or None, which means the same; refused where only the run time knows."""
+    kinds = set() if value is None else value.kinds()
+    if value is None or kinds == {"none"}:
+        return True
+    if "none" in kinds:
+        raise cx.refuse(f"{what} of type {value.node!r}, which may be None", "test it for None before the call")
+    return False
+
+
 def as_int(cx: Frame, value: Value, what: str) -> Value:
     """A whole number as an int. What certainly is none raises TypeError; other kinds are refused."""
     if value.kinds() <= {"int", "bool"} and len(value.node) == 1:

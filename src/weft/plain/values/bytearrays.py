@@ -118,9 +118,13 @@ def _bytes(cx: Frame, arguments: list[Any], keywords: Keywords) -> Value:
     exactly(cx, "bytes", arguments, keywords, 0, 2)
     if not arguments or len(arguments) == 2 or arguments[0].kinds() <= {"int", "bool", "str"}:
         return called_back(cx, bytes, arguments, scalar_node("bytes"))
-    if arguments[0].kinds() == {"bytes"}:
-        return arguments[0]  # type: ignore[no-any-return]
-    return cx.scalar("bytes", f"wp_bytes_of({as_bytearray(cx, arguments[0]).code})")
+
+    def one(x: Value) -> Value | None:
+        if x.head().kind in ("int", "bool", "str"):
+            return called_back(cx, bytes, [x], scalar_node("bytes"))
+        return x if x.head().kind == "bytes" else cx.scalar("bytes", f"wp_bytes_of({as_bytearray(cx, x).code})")
+
+    return cx.cases(arguments, one, "new bytes")
 
 
 # --- methods ----------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 from weft.plain import operators
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, representation
-from weft.plain.values import exactly, given, register, sequences
+from weft.plain.values import exactly, given, left_out, register, sequences
 
 _ALL = "dict defaultdict Counter OrderedDict"
 
@@ -335,7 +335,7 @@ def most_common(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[st
     from weft.plain.models import counters
 
     n = given(cx, "Counter.most_common", arguments, keywords, "n")[0]
-    if n is None or n.kinds() == {"none"}:
+    if n is None or left_out(cx, n, "a number of items"):
         return calls.call_function(cx, counters.most_common, [owner])
     return calls.call_function(cx, counters.most_common_few, [owner, n])
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from weft.plain import operators
 from weft.plain.frame import C_TYPES, Frame, Value
 from weft.plain.types import Head, Node, representation
-from weft.plain.values import as_int, exactly, given, register, sequences
+from weft.plain.values import as_int, exactly, given, left_out, register, sequences
 
 
 def _address(cx: Frame, owner: Value, place: str) -> str:
@@ -113,8 +113,10 @@ def sorted_in_place(
     from weft.plain.models import sequences as models
 
     cx.written(owner.head())
+    if reverse_order is not None and not reverse_order.kinds() <= {"int", "bool"}:
+        raise cx.refuse(f"`reverse` of type {reverse_order.node!r}", "use a bool")
     backwards = operators.truth(cx, reverse_order) if reverse_order is not None else "0"
-    if key is not None and key.kinds() == {"none"}:
+    if left_out(cx, key, "a key"):
         key = None
     part = owner.head().part()
     if key is None and not operators.holds_objects(part) and "obj" not in part.kinds():

@@ -11,7 +11,7 @@ from weft.frontend import reads
 from weft.plain import operators
 from weft.plain.frame import Frame, Value, c_string
 from weft.plain.types import scalar_node
-from weft.plain.values import as_int, exactly, given, register, sequences
+from weft.plain.values import as_int, exactly, given, left_out, register, sequences
 
 _MOST = "9223372036854775807LL"
 
@@ -166,12 +166,10 @@ def a_text(cx: Frame, value: Value, what: str) -> Value:
 
 def _text_or_none(cx: Frame, value: Value | None, what: str) -> str:
     """The C of a text that may be left out, or None."""
-    if value is None or value.kinds() == {"none"}:
-        return "0"
-    if value.kinds() <= {"str", "none"}:
+    if value is not None and value.kinds() == {"str", "none"}:
         return value.code
-    if "none" in value.kinds():
-        raise cx.refuse(f"`{what}` with a value of type {value.node!r}", "use a str")
+    if value is None or left_out(cx, value, f"an argument of `{what}`"):
+        return "0"
     return a_text(cx, value, what).code
 
 
@@ -179,7 +177,7 @@ def _bounds(cx: Frame, arguments: list[Any]) -> str:
     """start and stop of str.find and the like."""
     codes = ["0", _MOST]
     for place, held in enumerate(arguments):
-        if held.kinds() == {"none"}:
+        if left_out(cx, held, "a bound"):
             continue
         codes[place] = as_int(cx, held, "a bound").code
     return ", ".join(codes)
