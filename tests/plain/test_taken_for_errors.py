@@ -92,10 +92,8 @@ def of(value: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_unknown_methods_are_no_errors(value: Any) -> None:
-    native = [expression for expression in of(value) if is_native(expression, value)]
-    assert native
+def agree(native: list[str], value: Any) -> None:
+    """Native expressions give what Python gives, together or, where that is given up, fewer of them at a time."""
     waiting = [native]
     while waiting:
         expressions = waiting.pop()
@@ -107,9 +105,28 @@ def test_unknown_methods_are_no_errors(value: Any) -> None:
             expected = function(copy.copy(value))
             differing = [row for row in zip(expressions, map(shown, found), map(shown, expected)) if row[1] != row[2]]
             assert not differing
-        elif len(expressions) > 1:  # given up: the others of them all the same
+        elif len(expressions) > 1:
             half = len(expressions) // 2
             waiting += [expressions[:half], expressions[half:]]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_unknown_methods_are_no_errors(value: Any) -> None:
+    native = [expression for expression in of(value) if is_native(expression, value)]
+    assert native
+    agree(native, value)
+
+
+OPERANDS = ["[3]", "(3,)", "'ab'", "b'ab'", "{3: 1}", "{3}", "deque([3])", "Counter('aab')", "OrderedDict(a=1)", "2"]
+
+
+@pytest.mark.parametrize("left", OPERANDS)
+def test_unknown_operators_are_no_errors(left: str) -> None:
+    texts = [f"a {sign} {right}" for sign in "+-*|&%" for right in OPERANDS] + ["-a", "+a", "~a"]
+    value = eval(left, dict(NAMES))
+    native = [text for text in texts if is_native(text, value)]
+    assert native
+    agree(native, value)
 
 
 def shown(value: Any) -> tuple[type, str]:
@@ -145,6 +162,14 @@ def power() -> Any:
 
 def chosen() -> Any:
     return random.choices()  # type: ignore[call-arg]
+
+
+def numbered() -> Any:
+    return ord(b"a") + ord(bytearray(b"b"))
+
+
+def test_bytes_have_numbers_too() -> None:
+    assert weft.jit(fallback="silent", cache=False)(numbered)() == numbered()
 
 
 def rooted() -> Any:

@@ -520,6 +520,8 @@ _CLASSES: Final = {
     "range": range,
     "slice": slice,
 }
+#: Those of which there is a sample without arguments.
+SAMPLED: Final = frozenset(_CLASSES.values()) - {range, slice}
 
 
 def _known(cx: Frame, e: ast.expr) -> Any:

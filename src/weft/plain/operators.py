@@ -6,6 +6,8 @@ value's own module.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, Final
 
 from weft.plain import wide
@@ -75,7 +77,35 @@ def binary(cx: Frame, op: str, left: Value, right: Value, exponent: int | None =
             return found
     if kinds <= NUMBERS and kinds and not wide.may_be_wide(cx) and (len(left.node) > 1 or len(right.node) > 1):
         return _mixed(cx, op, left, right, exponent)
-    return cx.cases([left, right], lambda a, b: _single(cx, op, a, b, exponent, in_place), ("binary", op))
+
+    def one(a: Value, b: Value) -> Value | None:
+        found = _single(cx, op, a, b, exponent, in_place)
+        if found is None:
+            _refuse_what_python_takes(cx, METHODS[op], in_place, a, b)
+        return found
+
+    return cx.cases([left, right], one, ("binary", op))
+
+
+def _refuse_what_python_takes(cx: Frame, name: str, in_place: bool, *operands: Value) -> None:
+    """Without a native form an operator raises TypeError only where Python does, for samples of these kinds."""
+    from weft.plain import builtin
+
+    classes = [builtin.class_of(operand.head()) for operand in operands]
+    if all(isinstance(cls, type) and cls in builtin.SAMPLED for cls in classes):
+        if _takes(f"i{name}" if in_place else name, *classes):
+            texts = " and ".join(cls.__name__ for cls in classes)
+            raise cx.refuse(f"`{name}` of values of type {texts}")
+
+
+@functools.cache
+def _takes(name: str, *classes: type) -> bool:
+    function = getattr(operator, name, None) or getattr(operator, f"{name}_")
+    try:
+        function(*(1 if cls is int else cls() for cls in classes))
+    except TypeError:
+        return False
+    return True
 
 
 def _mixed(cx: Frame, op: str, left: Value, right: Value, exponent: int | None) -> Value:
@@ -264,7 +294,13 @@ def answer(cx: Frame, function: Any, owner: Value, other: Value) -> Value | None
 
 
 def unary(cx: Frame, op: str, a: Value) -> Value:
-    return cx.cases([a], lambda x: _unary(cx, op, x), ("unary", op))
+    def one(x: Value) -> Value | None:
+        found = _unary(cx, op, x)
+        if found is None:
+            _refuse_what_python_takes(cx, {"USub": "neg", "UAdd": "pos", "Invert": "invert"}[op], False, x)
+        return found
+
+    return cx.cases([a], one, ("unary", op))
 
 
 def _unary(cx: Frame, op: str, a: Value) -> Value | None:

@@ -162,11 +162,13 @@ def _format(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Valu
 @native(ord)
 def _ord(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     exactly(cx, "ord", arguments, keywords, 1)
-    return cx.cases(
-        [arguments[0]],
-        lambda x: cx.scalar("int", f"wp_str_ord({x.code}, {cx.line})", check=True) if x.head().kind == "str" else None,
-        "ord",
-    )
+
+    def one(x: Value) -> Value | None:
+        if x.head().kind == "str":
+            return cx.scalar("int", f"wp_str_ord({x.code}, {cx.line})", check=True)
+        return called_back(cx, ord, [x], scalar_node("int")) if x.head().kind in ("bytes", "bytearray") else None
+
+    return cx.cases(arguments, one, "ord")
 
 
 @native(chr)
