@@ -105,7 +105,35 @@ def set_on_some_paths(n, c):
     return x
 
 
+def found_or_told_behind_the_loop(x, wanted):
+    low, high = 0, len(x)
+    while low < high:
+        middle = (low + high) // 2
+        if x[middle] == wanted:
+            place = middle
+            break
+        if x[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    else:
+        place = -low - 1
+    return place
+
+
+def set_where_a_loop_is_left(x, limit):
+    for i in range(len(x)):
+        if x[i] > limit:
+            first = x[i]
+            break
+    if len(x) == 0 or x[-1] <= limit:
+        first = -1.0
+    return first
+
+
 CASES = [
+    (found_or_told_behind_the_loop, [(X, 2.5), (X, 3.0), (X[:0], 1.0)]),
+    (set_where_a_loop_is_left, [(X, 3.0), (X, 30.0), (X[:0], 1.0)]),
     (from_the_iteration_before, [(X,), (X[:1],), (X[:0],)]),
     (from_some_iteration, [(X, 1), (X, 5), (X, 99)]),
     (after_a_while, [(5,), (0,), (1,)]),
@@ -126,11 +154,13 @@ def _outcome(function: Any, args: tuple[Any, ...]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
+@pytest.mark.parametrize("backend", ["c", "python"])
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda value: getattr(value, "__name__", ""))
-def test_as_in_python(function: Any, calls: list[tuple[Any, ...]]) -> None:
-    run = weft.jit(function, fallback="silent")
-    for args in calls:
-        assert _outcome(run, args) == _outcome(function, args)
+def test_as_in_python(function: Any, calls: list[tuple[Any, ...]], backend: str) -> None:
+    for given in (calls, calls[::-1]):
+        run = weft.jit(function, fallback="silent", backend=backend)
+        for args in given:
+            assert _outcome(run, args) == _outcome(function, args)
 
 
 @pytest.mark.parametrize("function", [from_the_iteration_before, from_some_iteration, after_a_while])

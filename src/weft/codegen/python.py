@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.analysis.effects import Liveness
 from weft.analysis.facts import entry_facts
 from weft.analysis.scopes import hands_over, lasting_writes, restored
 from weft.codegen import python_restore, python_support
@@ -247,9 +248,10 @@ class _Writer:
         for first, second in self.program.disjoint:
             one, other = self.names.of(first), self.names.of(second)
             self.refuse(f"np.may_share_memory({one}, {other})", f"{one} and {other} share memory")
+        # What a loop or an inlined function may leave without a value is copied all the same, and then not used.
+        unset = Liveness(self.program).live_before(self.program.body, frozenset())
         for buffer in self.program.buffers:
-            # The result of an inlined function is copied before it is known to be set; the copy is then not used.
-            if not buffer.rank and buffer.role is Role.LOCAL and buffer.name.startswith("__weft"):
+            if not buffer.rank and buffer.role not in (Role.PARAM, Role.HELD) and buffer.name in unset:
                 self.line(f"{self.names.of(buffer.name)} = 0")
         for guard in self.program.guards:
             unmet = py.text(self.condition(guard.condition)) if not guard.domain else guard.message
