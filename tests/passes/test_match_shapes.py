@@ -134,6 +134,19 @@ def test_a_convolution_is_a_matrix_product_of_windows(body: str, monkeypatch: py
     assert_same(before, random(SHAPES), lowered(after))
 
 
+def test_rows_of_windows_are_shared_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of products in each row: a loop for threads in a loop for threads is none."""
+    body = (
+        "c[i, j, k, l] = sum[m: 0 <= m < 3] a[i, j, m] * b[3 - k, m, l]"
+        "   for i: 0 <= i < 4, j: 0 <= j < 3, k: 0 <= k < 4, l: 0 <= l < 3"
+    )
+    shapes = {"a": (4, 3, 3), "b": (4, 3, 3), "c": (4, 3, 4, 3)}
+    before = _with_sizes({"a": ("f64", 3), "b": ("f64", 3), "c": ("f64", 4)}, body, shapes)
+    after, calls = matched(before, monkeypatch)
+    assert calls
+    assert_same(before, random(shapes), lowered(after))
+
+
 NO_WINDOWS = [
     # the target is an array of the sum
     (

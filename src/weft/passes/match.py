@@ -20,6 +20,7 @@ from weft.ir.program import Alloc, Block, Buffer, Call, If, Loop, LoopKind, Node
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
 from weft.ir.walk import (
     free_vars,
+    map_block,
     map_children,
     map_sub_blocks,
     node_domain,
@@ -85,6 +86,13 @@ def run(program: Program, context: PassContext) -> Program:
     if body is program.body:
         return program
     return replace(program, body=body, buffers=(*program.buffers, *matcher.workspace.added))
+
+
+def _one_after_the_other(node: Node) -> Node:
+    """Loops that threads share as loops of one of them."""
+    if isinstance(node, Loop) and node.kind is LoopKind.PARALLEL:
+        node = replace(node, kind=LoopKind.SEQUENTIAL, work=None)
+    return map_sub_blocks(node, lambda block: map_block(block, _one_after_the_other))
 
 
 def _batch_work(product: Product) -> Expr:
@@ -274,6 +282,7 @@ class _Matcher:
         if len(found.products) != 1 or found.products[0].routine != "gemm":
             return None
         body: Block = (*found.before, self._renamed(replace(one, value=value)))
+        body = map_block(body, _one_after_the_other)  # the rows are what threads share
         for dim in reversed(loops[1:]):
             body = (Loop(dim, body, span=stmt.span),)
         dims = tuple(dim for dim in loops if isinstance(dim, Dim))
