@@ -167,6 +167,8 @@ def _register_quantiles(function: object, scale: float, without_nan: bool, name:
         if not wanted.rank:
             found = lines.each(kind, _interpolation(lines, emitter.snapshot(share, "share"), kind, weak))
             return deliver(call, strong(lines.placed(found)), exact=True)
+        if without_nan:
+            _never_empty(lines.ordered, emitter)
         return deliver(call, _several(lines, wanted, shares, kind), exact=True)
 
 
@@ -202,6 +204,13 @@ def _refuse_empty(n: Expr, emitter: Emitter) -> None:
     message = "index -1 is out of bounds for axis 0 with size 0"
     if not emitter.assure(last(n), "IndexError"):
         emitter.check(Op("gt", (n, ZERO), BOOL), "IndexError", message)
+
+
+def _never_empty(array: Array, emitter: Emitter) -> None:
+    """Of nothing at all NumPy gives a mean, without an axis for the quantiles."""
+    for extent in array.shape:
+        if not emitter.assure(last(extent), "RuntimeError"):
+            emitter.rarely_fails(Op("gt", (extent, ZERO), BOOL), "quantiles of an empty array")
 
 
 def _interpolation(lines: Lines, share: Expr, kind: ScalarType, weak: bool) -> Callable[[Items, Expr], Expr]:
