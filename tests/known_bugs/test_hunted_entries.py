@@ -48,6 +48,11 @@ CASES = {
     "np.not_equal(a[a > 0], np.ones((1, 1)), out=np.zeros((2, 2), bool))": ("np.array([3, 2, 1])",),
     "np.vstack((a[a > 0], a[a > 1]))": ("np.array([3, 2])", "np.array([3, 1])"),
     "np.multiply(a, a[a > 0], out=a)": ("np.array([3, 2, 0])", "np.array([3, 2, 1])"),
+    "np.bitwise_count(a[1], out=a, where=False)": ("np.arange(-1, 8, dtype='i2').reshape(3, 3)",),
+    "np.add(a[::-1], 1, out=a, where=a > 2)": ("np.arange(5.0)", "np.arange(5, dtype='i1')"),
+    "a.dot(a[::-1])": ("np.arange(36.0).reshape(4, 3, 3)[::2]",),
+    "np.nanquantile(a, [0.5, 1])": ("np.zeros(0)", "np.zeros((2, 0))", "np.ones((2, 2))"),
+    "np.nanpercentile(a, [], axis=0), np.nanquantile(a[a > 0], [0.5])": ("np.zeros((0, 3))", "np.ones((2, 2))"),
     "np.absolute(a[a > 0], out=a)": ("np.array([3, 2, 0])", "np.array([3, 2, 1])"),
 }
 

@@ -17,6 +17,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
+from weft.frontend.writing import may_share
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
 from weft.ir.types import BOOL, INT, PYBOOL, DType, ScalarType, can_cast, from_numpy, promote
@@ -365,6 +366,10 @@ def _write(
     if isinstance(result, Array):
         result = arrays.fitted(result, out.shape, emitter, _NOT_FITTING, result.rank if exact else core)
     if mask is not None:
+        reads = isinstance(result, Array) and out.view is not None and may_share(result, out.view.buffer, emitter)
+        if reads and of.dtype is not out.type.dtype:
+            # NumPy computes in a copy of the other type, and writes all of it back.
+            raise Unsupported(emitter.span, f"where= of {call.name}() with an out= of another type that it reads, too")
         result = _where_chosen(result, mask, out, call)
     arrays.store(out, result, emitter)
     return out
