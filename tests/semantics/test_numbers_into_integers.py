@@ -61,6 +61,42 @@ def test_numbers(statement: str, dtype: str) -> None:
     assert not any("inside weft" in reason for reason in compiled.stats["fallbacks"])
 
 
+#: Lists of the very shape of the place, and others; of some the first number fails, of some a later one.
+LISTS = {
+    "a[:2] = [1, v]": (4,),
+    "a[:] = v, 7": (2,),
+    "a[1] = [v, 2.5, 3]": (2, 3),
+    "a[1] = [a[1, 2], a[1, 1], v]": (2, 3),
+    "a[::-1][1:3] = (1, v)": (4,),
+    "a[:, 0] = [1, v]": (2, 3),
+    "a[[0, 2]] = [v, 2]": (4,),
+    "for i in range(len(a)):\n        a[i] = [i, v, i * v]": (3, 3),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int8"])
+@pytest.mark.parametrize("statement", LISTS)
+def test_numbers_of_a_list_are_converted_in_turn(statement: str, dtype: str) -> None:
+    """What was written before the number that does not fit stays written, where NumPy writes in turn."""
+    function = function_from_source(lines("a, v", statement, "return a"))
+    compiled = weft.jit(fallback="silent")(function)
+    for number in (9, 2.5, np.float64(3), float("nan"), np.float64("nan"), 300, -200, np.float64("-inf")):
+        made = np.arange(np.prod(LISTS[statement])).astype(dtype).reshape(LISTS[statement])
+        expected, actual = (outcome(f, (made.copy(), number)) for f in (function, compiled))
+        why = compare(actual, expected)
+        assert why is None, f"{statement} with {number!r}: {why}"
+
+
+@pytest.mark.parametrize("listed", [[5, 6], [5, 600], [-1, 5], [[5, 1], [2, 3]], [[1], [-300]], [[1, 2]]])
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "uint64"])
+def test_lists_that_are_arguments(listed: list[Any], dtype: str) -> None:
+    function = function_from_source(lines("a, v", "a[1:, :] = v", "a[[0, 1]] = v", "return a"))
+    compiled = weft.jit(fallback="silent")(function)
+    for given in ([[3, 4]], listed, listed):
+        expected, actual = (outcome(f, (np.zeros((3, 2), dtype), given)) for f in (function, compiled))
+        assert compare(actual, expected) is None
+
+
 @pytest.mark.parametrize("constant", ["np.nan", "np.inf", "1e30", "-2.5", "300"])
 @pytest.mark.parametrize("dtype", ["int64", "uint8"])
 def test_constants(constant: str, dtype: str) -> None:

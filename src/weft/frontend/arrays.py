@@ -560,7 +560,12 @@ def assigned(value: Value, of: ScalarType, emitter: Emitter) -> Array:
     numbers are then converted as Python does, which fails for floats that are no integers of the type."""
     source = as_array(value, emitter)
     given = source.type
-    if not (given.weak and given.dtype.kind == "f" and of.dtype.is_integer and not of.weak):
+    if not (given.weak and of.dtype.is_integer and not of.weak):
+        return source
+    if source.rank and given.dtype is DType.I64 and of.dtype is not DType.I64:
+        _listed_integers(source, of, emitter)
+        return _whole(source)
+    if given.dtype.kind != "f":
         return source
     if not source.rank:
         number = element(source.element(()), of, emitter)
@@ -571,12 +576,23 @@ def assigned(value: Value, of: ScalarType, emitter: Emitter) -> Array:
     reason = "a list of floats that are no integers of 64 bits stored into an array of integers"
     emitter.rarely_fails(fits, reason, dims)
     if of.dtype is not DType.I64:
-        low, high = arith.limits(of.dtype)
-        dims, at = emitter.domain(source.shape)
-        whole = Cast(source.element(at), INT)
-        inside = (Op("ge", (whole, integer(low)), BOOL), Op("le", (whole, integer(min(high, 2**63 - 1))), BOOL))
-        emitter.rarely_fails(arith.conjunction(*inside), reason, dims)
+        _listed_integers(_whole(source), of, emitter)
+    return _whole(source)
+
+
+def _whole(source: Array) -> Array:
+    """Python's numbers as NumPy's integers."""
     return Array(source.shape, I64, lambda at: Cast(source.element(at), I64), cost=source.cost + 1)
+
+
+def _listed_integers(source: Array, of: ScalarType, emitter: Emitter) -> None:
+    """A list of integers becomes an array of this type only if each of them fits."""
+    low, high = arith.limits(of.dtype)
+    dims, at = emitter.domain(source.shape)
+    number = source.element(at)
+    inside = (Op("ge", (number, integer(low)), BOOL), Op("le", (number, integer(min(high, 2**63 - 1))), BOOL))
+    reason = f"a list of numbers that are no integers of {of} stored into an array"
+    emitter.rarely_fails(arith.conjunction(*inside), reason, dims)
 
 
 def whole_number(expr: Expr, emitter: Emitter, message: str) -> Expr:

@@ -6,10 +6,10 @@ a[i] = x    a[i:j] = x    a[mask] = x    a[places] = x
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from weft.frontend import arrays, masks
 from weft.frontend.building import Building
+from weft.frontend.emit import Emitter
 from weft.frontend.nested import rows_change
 from weft.frontend.values import (
     Array,
@@ -21,16 +21,15 @@ from weft.frontend.values import (
     describe,
 )
 from weft.frontend.writing import may_share, tells_place
+from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import Read, Var
+from weft.ir.expr import Expr, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,
     Stmt,
 )
-
-if TYPE_CHECKING:
-    pass
+from weft.ir.types import DType
 
 
 def store(builder: Building, base: Array, key: Value, value: Value, node: ast.AST) -> None:
@@ -38,11 +37,19 @@ def store(builder: Building, base: Array, key: Value, value: Value, node: ast.AS
     emitter = builder.emitter
     if base.view is None and base.part is None:
         raise builder.unsupported(node, "an assignment to an element of a temporary")
-    if isinstance(value, Tuple):
-        value = builder.array_of(value, node, base.type if takes_integers(base) else None)
     if base.is_list and isinstance(key, Slice):
         raise builder.unsupported(node, "an assignment to a slice of a list")
-    place = builder.subscript(base, key, node, store=True)
+    place = None
+    if isinstance(value, Tuple):
+        listed = _numbers(value, base, emitter)
+        if listed is not None:
+            place = builder.subscript(base, key, node, store=True)
+            if _lies_alike(place, listed, emitter):
+                _write_in_turn(place, listed, emitter)
+                return
+        value = builder.array_of(value, node, base.type if takes_integers(base) else None)
+    if place is None:
+        place = builder.subscript(base, key, node, store=True)
     if isinstance(place, Mask):
         masks.assign(place, value, emitter)
         return
@@ -57,6 +64,37 @@ def store(builder: Building, base: Array, key: Value, value: Value, node: ast.AS
     else:
         assert isinstance(place, Array)
         arrays.store(place, value, emitter)
+
+
+def _numbers(value: Tuple, base: Array, emitter: Emitter) -> list[Expr] | None:
+    """The numbers of a list that NumPy converts one after the other, each before the next one is looked at."""
+    if not takes_integers(base) or len(value.items) < 2 or not all(isinstance(item, Scalar) for item in value.items):
+        return None
+    numbers = [item.expr for item in value.items if isinstance(item, Scalar)]
+    own, kinds = base.type.dtype, [number.type.dtype for number in numbers]
+    if all(of is own or (own is DType.I64 and of.is_integer and of is not DType.U64) for of in kinds):
+        return None  # none of them can fail
+    return [emitter.snapshot(number, "item") for number in numbers]
+
+
+def _lies_alike(place: Value, listed: list[Expr], emitter: Emitter) -> bool:
+    """Whether a list has the very shape of the place: then NumPy makes no array of it first."""
+    if not isinstance(place, Array) or place.rank != 1 or place.view is None or data_dependent(place):
+        return False
+    extent, length = emitter.resolve(place.shape[0]), integer(len(listed))
+    if emitter.known_at_entry(extent) and emitter.sample_value(extent) == len(listed):
+        emitter.same_size(extent, length, "ValueError", arrays.MISFIT, whole=False)
+    return ix.difference(emitter.resolve(extent), length) == 0
+
+
+def _write_in_turn(place: Value, listed: list[Expr], emitter: Emitter) -> None:
+    """a[:2] = [x, y]   -->   a[0] = x; a[1] = y, as far as they can be converted"""
+    assert isinstance(place, Array)
+    assert place.view is not None
+    for number, expr in enumerate(listed):
+        converted = arrays.storable(arrays.element(expr, place.type, emitter), place.type, emitter)
+        arrays.write(place, (), (integer(number),), converted, emitter)
+    emitter.changed(place.view.buffer)
 
 
 def store_scalar(builder: Building, base: Array, place: Scalar, value: Value, node: ast.AST) -> None:
