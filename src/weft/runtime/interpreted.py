@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from weft.runtime.descriptor import (
     validate,
 )
 from weft.runtime.holding import ABSENT, holds, same_constant
+from weft.runtime.ways import Way, Ways
 
 _PYTHON_TYPES: dict[str, type] = {"int": int, "bool": bool, "float": float, "complex": complex}
 
@@ -64,7 +65,7 @@ class Dispatcher:
         self.signature = signature
         self.misses = 0
         self.guard_failures = 0
-        self.may_run_plain = 0  # here nothing is measured
+        self.may_run_plain = 0
         self._plain: Callable[..., Any] | None = None  # what runs where `_miss` leaves a call to Python
         self._plain_calls = 0
         self._installed: list[Version] = []
@@ -73,10 +74,12 @@ class Dispatcher:
         self._generality: list[int] = []
         self._order: list[int] = []
         self._watched: tuple[Any, ...] = (None, None, None, None)  # the function this is of, and what it was made from
+        self._ways = Ways()
+        self._slower: dict[int, Way] = {}  # versions that plain Python has taken the place of
 
     def watch(self, function: Callable[..., Any]) -> None:
         """Call `_renew` as soon as this function has other code or defaults."""
-        self._watched = (function, *_made_from(function))
+        self._watched = (function, function.__code__, function.__defaults__, _values_of(function.__kwdefaults__))
 
     def sign(self, signature: Signature) -> None:
         """Bind calls by another signature from now on; there are no versions."""
@@ -108,6 +111,8 @@ class Dispatcher:
     def clear_versions(self) -> None:
         """Remove all versions."""
         self._installed, self._counts, self._order = [], [], []
+        self._ways.clear()
+        self._slower.clear()
         self._refusals, self._generality = [], []
 
     @property
@@ -123,15 +128,37 @@ class Dispatcher:
     @property
     def profiles(self) -> tuple[Profile, ...]:
         """What is known of the calls of each version, in order of installation."""
-        return tuple(Profile(refused) for refused in self._refusals)
+        times = (self._times(index) for index in range(len(self._refusals)))
+        return tuple(Profile(refused, (), (), *both) for refused, both in zip(self._refusals, times))
+
+    def _times(self, index: int) -> tuple[int, int]:
+        """Nanoseconds of a call of a version and of a plain one, if that has taken its place."""
+        way = self._slower.get(index)
+        if way is None or not way.is_timed:
+            return 0, 0
+        generated, plain = way.times
+        return int(1e9 * generated), int(1e9 * plain)
 
     def _miss(self, args: tuple[object, ...], kwargs: dict[str, object], status: int | None) -> Any:
         raise NotImplementedError("a dispatcher says in `_miss` what a call without a version does")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function, *before = self._watched
-        if function is not None and _made_from(function) != before:
+        function, code, defaults, named = self._watched
+        if function is not None and (
+            function.__code__ is not code
+            or function.__defaults__ is not defaults
+            or (function.__kwdefaults__ is not named and _values_of(function.__kwdefaults__) != named)
+        ):
             self._renew()
+        known = None if kwargs else self._ways.by_types.get(tuple(map(type, args)))
+        way = self._ways.way(args, kwargs) if known is None else known
+        way.calls += 1
+        if way.calls >= way.again:
+            way.ask_again()
+        plain = self._plain
+        if way.to_plain and (not way.is_timed or self.may_run_plain) and type(plain) is types.FunctionType:
+            self._plain_calls += 1
+            return way.watched(plain, args, kwargs) if way.is_timed else plain(*args, **kwargs)
         bound = bind(self.signature, args, kwargs) if self._installed and not self.signature.variadic else None
         refused = False
         for index in tuple(self._order) if bound is not None else ():
@@ -140,8 +167,15 @@ class Dispatcher:
             if values is None:
                 continue
             declined = False
+            is_timed = self.may_run_plain and version.exact and type(self._plain) is types.FunctionType
+            if is_timed and way.is_plain_s_turn:
+                assert self._plain is not None
+                self._plain_calls += 1
+                self._slower[index] = way
+                return way.plain(self._plain, args, kwargs)
+            function = cast("Callable[..., Any]", version.function)
             try:
-                return version.function(*values)  # type: ignore[operator]
+                return way.generated(function, values) if is_timed else function(*values)
             except GuardFailed:
                 declined = refused = True
                 self._refusals[index] += 1
@@ -158,6 +192,8 @@ class Dispatcher:
         answer = self._miss(args, kwargs, STATUS_GUARD if refused else None)
         if answer is not LEFT or self._plain is None:
             return answer
+        if not refused:
+            way.left()
         self._plain_calls += 1
         return self._plain(*args, **kwargs)
 
@@ -165,10 +201,21 @@ class Dispatcher:
         return self if instance is None else types.MethodType(self, instance)
 
 
-def _made_from(function: Any) -> list[Any]:
-    """Code, defaults and keyword defaults of a function, by identity and, where they can change, as they are."""
-    named = function.__kwdefaults__
-    return [id(function.__code__), id(function.__defaults__), None if named is None else [*map(id, named.values())]]
+def _values_of(named: dict[str, Any] | None) -> list[Any] | None:
+    """Keyword defaults as they are: they can change. By identity, as whatever they are may compare in another way."""
+    return None if named is None else [_Same(value) for value in named.values()]
+
+
+class _Same:
+    """An object that is held, and equal to itself alone."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any] | None:
