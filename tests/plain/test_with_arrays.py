@@ -253,3 +253,30 @@ def test_a_mistake_in_the_statement_apart_is_pythons():
         with pytest.raises(TypeError, match="can't multiply sequence|unsupported operand"):
             compiled(graph, grid())
         assert graph == [{1: 2.0, 0: 2.0}, {2: "x"}]
+
+
+class Kept:
+    def __init__(self, rows):
+        self.rows = rows
+
+
+def rolled(kept, count):
+    """Arrays that are made, given up, and made again: of one size, of others, and such as must be zero."""
+    sums = []
+    for k in range(count):
+        twice = kept.rows * 2.0 + float(k)
+        kept.rows = np.maximum(twice - kept.rows, 0.0)
+        fresh = np.zeros(len(kept.rows) + k % 3)
+        fresh[k] += kept.rows[k]
+        sums.append(fresh[k] + fresh[k + 1] + twice[0])
+    return sums
+
+
+@pytest.mark.parametrize("size", [3000, 5000, 300_000])
+def test_memory_of_arrays_is_used_again_and_zero_where_it_must_be(size: int) -> None:
+    native = weft.jit(rolled, fallback="silent")
+    ours, same = Kept(np.linspace(-1.0, 1.0, size)), Kept(np.linspace(-1.0, 1.0, size))
+    for count in (3, 40, 7):
+        assert native(ours, count) == rolled(same, count)
+        np.testing.assert_array_equal(ours.rows, same.rows)
+    assert native._native is not None

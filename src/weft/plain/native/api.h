@@ -174,7 +174,7 @@ typedef struct large {
     size_t size;
     int32_t flavour, marked;
     int64_t position; /* in the table of large blocks */
-    int64_t unused;
+    size_t room; /* bytes behind this head, of one that may be used again as it is; 0: it may not */
 } large;
 
 typedef struct {

@@ -117,7 +117,7 @@ static void c_strides(int64_t *extent, int64_t rank, int64_t size)
     }
 }
 
-static wp_array *array_like(const wp_type *type, const int64_t *shape, int64_t line)
+static wp_array *array_made(const wp_type *type, const int64_t *shape, int is_filled, int64_t line)
 {
     int64_t size = element_size(element_tag(type)), rank = type->count, bytes = size;
     for (int64_t k = 0; k < rank; k++) {
@@ -131,9 +131,15 @@ static wp_array *array_like(const wp_type *type, const int64_t *shape, int64_t l
     wp_array *a = array_head(type);
     memcpy(a->extent, shape, (size_t)rank * 8);
     c_strides(a->extent, rank, size);
-    a->block = a->data = heap_block(PLAIN, bytes < 16 ? 16 : bytes);
+    bytes = bytes < 16 ? 16 : bytes;
+    a->block = a->data = is_filled ? heap_unfilled(bytes) : heap_block(PLAIN, bytes);
     return a;
 }
+
+static wp_array *array_like(const wp_type *type, const int64_t *shape, int64_t line) { return array_made(type, shape, 0, line); }
+
+/* For a caller that writes all of its elements at once. */
+static wp_array *array_to_fill(const wp_type *type, const int64_t *shape, int64_t line) { return array_made(type, shape, 1, line); }
 
 wp_array *wp_array_new(const wp_type *type, const int64_t *shape, int64_t line) { return array_like(type, shape, line); }
 

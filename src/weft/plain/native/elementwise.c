@@ -37,10 +37,23 @@ typedef struct {
 
 /* --- strips: elements of any type from and to double, float and int64_t --- */
 
+/* GCC makes vectors of such loops at this level only. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORS __attribute__((optimize("O3")))
+#else
+#define VECTORS
+#endif
+
 #define EACH for (int64_t i = 0; i < n; i++, p += stride)
 #define LOADS(NAME, T)                                                                                                           \
-    static void load_##NAME(T *out, const char *p, int64_t stride, int64_t n, int64_t tag)                                      \
+    static VECTORS void load_##NAME(T *out, const char *p, int64_t stride, int64_t n, int64_t tag)                              \
     {                                                                                                                            \
+        if (stride == 0 && n > 1) {                                                                                              \
+            load_##NAME(out, p, 0, 1, tag);                                                                                      \
+            for (int64_t i = 1; i < n; i++)                                                                                      \
+                out[i] = out[0];                                                                                                 \
+            return;                                                                                                              \
+        }                                                                                                                        \
         switch (tag) {                                                                                                           \
         case WP_NP_BOOL:                                                                                                         \
         case WP_NP_UINT8: EACH out[i] = (T) * (const uint8_t *)p; break;                                                         \
@@ -104,7 +117,7 @@ static void store_f(const float *from, char *p, int64_t stride, int64_t n, int64
 
 #define ALL for (int64_t i = 0; i < n; i++)
 #define FLOAT_OPS(NAME, T, FLOOR, ABS, SQRT, CEIL)                                                                               \
-    static void compute_##NAME(int64_t op, const T *x, const T *y, T *r, int64_t n)                                             \
+    static VECTORS void compute_##NAME(int64_t op, const T *x, const T *y, T *r, int64_t n)                                     \
     {                                                                                                                            \
         switch (op) {                                                                                                            \
         case '+': ALL r[i] = x[i] + y[i]; break;                                                                                 \
@@ -122,7 +135,7 @@ static void store_f(const float *from, char *p, int64_t stride, int64_t n, int64
         default: wp_deopt("an operation without a native form", 0);                                                              \
         }                                                                                                                        \
     }                                                                                                                            \
-    static void compare_##NAME(int64_t op, const T *x, const T *y, int64_t *r, int64_t n)                                       \
+    static VECTORS void compare_##NAME(int64_t op, const T *x, const T *y, int64_t *r, int64_t n)                               \
     {                                                                                                                            \
         switch (op) {                                                                                                            \
         case '=': ALL r[i] = x[i] == y[i]; break;                                                                                \
@@ -138,7 +151,7 @@ FLOAT_OPS(f, float, floorf, fabsf, sqrtf, ceilf)
 
 static int is_comparison(int64_t op) { return op == '=' || op == '!' || op == '<' || op == 'l' || op == '>' || op == 'g'; }
 
-static void compute_i(int64_t op, const int64_t *x, const int64_t *y, int64_t *r, int64_t n, int64_t tag, int64_t line)
+static VECTORS void compute_i(int64_t op, const int64_t *x, const int64_t *y, int64_t *r, int64_t n, int64_t tag, int64_t line)
 {
     switch (op) {
     case '+': ALL r[i] = (int64_t)((uint64_t)x[i] + (uint64_t)y[i]); break;
@@ -178,6 +191,8 @@ static void run_strip(int64_t op, int64_t tag, const operand *r, char *rp, int64
             store_i(whole, rp, rs, n, r->tag);
         } else if (op == '=' + 256)
             store_d(u, rp, rs, n, r->tag, line);
+        else if (r->tag == OWN && rs == (int64_t)sizeof(double))
+            compute_d(op, u, v, (double *)rp, n);
         else {
             compute_d(op, u, v, c, n);
             store_d(c, rp, rs, n, r->tag, line);
@@ -191,6 +206,8 @@ static void run_strip(int64_t op, int64_t tag, const operand *r, char *rp, int64
             store_i(whole, rp, rs, n, r->tag);
         } else if (op == '=' + 256)
             store_f(u, rp, rs, n, r->tag, line);
+        else if (r->tag == OWN && rs == (int64_t)sizeof(float))
+            compute_f(op, u, v, (float *)rp, n);
         else {
             compute_f(op, u, v, c, n);
             store_f(c, rp, rs, n, r->tag, line);
@@ -326,7 +343,7 @@ static int64_t touch_all(wp_array *to, int64_t line)
 
 static wp_array *plain_copy(const wp_type *type, const wp_array *a, int64_t line)
 {
-    wp_array *made = array_like(type, a->extent, line);
+    wp_array *made = array_to_fill(type, a->extent, line);
     int64_t rank = type->count;
     operand r, x;
     broadcast(&r, made, made->extent, rank, line);
@@ -339,7 +356,7 @@ static wp_array *plain_copy(const wp_type *type, const wp_array *a, int64_t line
 wp_array *wp_array_copy(const wp_type *type, const wp_array *a, int64_t line)
 {
     if (type->slots[0]->scalars == a->head.type->slots[0]->scalars && is_c_contiguous(a)) {
-        wp_array *made = array_like(type, a->extent, line);
+        wp_array *made = array_to_fill(type, a->extent, line);
         memcpy(made->data, a->data, (size_t)(wp_array_size(a, type->count) * element_size(element_tag(type))));
         return made;
     }
@@ -403,7 +420,7 @@ wp_array *wp_array_binary(const wp_type *type, wp_array *to, int64_t op, int64_t
     if (to == NULL) {
         require_c_order(a, line);
         require_c_order(b, line);
-        to = array_like(type, shape, line);
+        to = array_to_fill(type, shape, line);
     } else {
         if (memcmp(shape, to->extent, (size_t)rank * 8) != 0)
             wp_deopt("shapes that do not fit", line);
@@ -432,7 +449,7 @@ wp_array *wp_array_unary(const wp_type *type, int64_t op, int64_t tag, const wp_
     int64_t rank = type->count;
     operand r, x;
     require_c_order(a, line);
-    wp_array *to = array_like(type, a->extent, line);
+    wp_array *to = array_to_fill(type, a->extent, line);
     broadcast(&r, to, to->extent, rank, line);
     broadcast(&x, a, to->extent, rank, line);
     with_float_flags(op, tag, to->extent, rank, &r, &x, NULL, line);

@@ -219,7 +219,45 @@ static int collection_is_due(void)
     return now.heap.since > now.heap.limit;
 }
 
-static void *large_block(int flavour, size_t bytes)
+/* Blocks of arrays that calls are done with, and later ones begin with: memory that the system has just given must be cleared by
+   it first, page by page, which takes longer than the arithmetic. */
+
+enum { KEPT_BLOCKS = 64, LARGEST_KEPT = 4 << 20, MOST_KEPT = 16 << 20 };
+
+static struct {
+    large *items[KEPT_BLOCKS];
+    int count;
+    size_t bytes;
+} kept_blocks;
+
+static void release_block(large *block)
+{
+    if (block->room == 0 || block->room > LARGEST_KEPT || kept_blocks.bytes + block->room > MOST_KEPT || kept_blocks.count == KEPT_BLOCKS) {
+        free(block);
+        return;
+    }
+    kept_blocks.bytes += block->room;
+    kept_blocks.items[kept_blocks.count++] = block;
+}
+
+/* A block that is not cleared; NULL: there is no memory. */
+static large *block_to_fill(size_t bytes)
+{
+    size_t room = (bytes + 4095) & ~(size_t)4095;
+    large *block = NULL;
+    for (int i = kept_blocks.count - 1; i >= 0 && block == NULL; i--)
+        if (kept_blocks.items[i]->room == room) {
+            block = kept_blocks.items[i];
+            kept_blocks.items[i] = kept_blocks.items[--kept_blocks.count];
+            kept_blocks.bytes -= room;
+        }
+    if (block == NULL && (block = malloc(sizeof *block + room)) == NULL)
+        return NULL;
+    *block = (large){.room = room};
+    return block;
+}
+
+static void *large_block(int flavour, size_t bytes, int is_cleared)
 {
     heap_state *h = &now.heap;
     if (collection_is_due())
@@ -232,7 +270,7 @@ static void *large_block(int flavour, size_t bytes)
         h->blocks = blocks;
         h->block_capacity = capacity;
     }
-    large *block = calloc(1, sizeof *block + bytes);
+    large *block = is_cleared ? calloc(1, sizeof *block + bytes) : block_to_fill(bytes);
     if (block == NULL)
         wp_deopt("out of memory", 0);
     block->size = bytes;
@@ -247,7 +285,7 @@ static void *large_block(int flavour, size_t bytes)
 static __attribute__((noinline)) void *slow_block(int flavour, size_t bytes)
 {
     if (bytes > LARGEST_CELL)
-        return large_block(flavour, bytes);
+        return large_block(flavour, bytes, 1);
     if (collection_is_due())
         collect();
     int which = class_of(bytes);
@@ -275,6 +313,13 @@ static inline void *heap_block(int flavour, int64_t bytes)
     return slow_block(flavour, (size_t)bytes);
 }
 
+/* A block without references whose every byte is about to be written. */
+static void *heap_unfilled(int64_t bytes)
+{
+    int is_large = bytes > LARGEST_CELL && bytes < (int64_t)1 << 46;
+    return is_large ? large_block(PLAIN, (size_t)bytes, 0) : heap_block(PLAIN, bytes);
+}
+
 /* A block of the same content with room for more; the old one must not be used any more. */
 static void *heap_larger(void *block, int flavour, int64_t old_bytes, int64_t bytes)
 {
@@ -286,6 +331,7 @@ static void *heap_larger(void *block, int flavour, int64_t old_bytes, int64_t by
             wp_deopt("out of memory", 0);
         memset((char *)(grown + 1) + old_bytes, 0, (size_t)(bytes - old_bytes));
         grown->size = (size_t)bytes;
+        grown->room = 0;
         now.heap.blocks[position] = grown;
         now.heap.since += (size_t)(bytes - old_bytes);
         return grown + 1;
@@ -530,7 +576,7 @@ static size_t sweep_large(int keep_all)
     for (int64_t i = 0; i < now.heap.block_count; i++) {
         large *block = now.heap.blocks[i];
         if (!block->marked && !keep_all) {
-            free(block);
+            release_block(block);
             continue;
         }
         block->marked = 0;
@@ -624,7 +670,7 @@ static void heap_end(void)
             memset(class, 0, sizeof *class);
         }
     for (int64_t i = 0; i < now.heap.block_count; i++)
-        free(now.heap.blocks[i]);
+        release_block(now.heap.blocks[i]);
     free(now.heap.blocks);
     const size_t behind = __builtin_offsetof(heap_state, classes) + sizeof now.heap.classes;
     memset(&now.heap, 0, __builtin_offsetof(heap_state, classes));
