@@ -188,6 +188,18 @@ class Sequential(Directive):
 
 
 @dataclass(frozen=True)
+class Threads(Directive):
+    """The parallel loops of a function on so many threads at most."""
+
+    name: ClassVar[str] = "threads"
+    count: int
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.count, 1):
+            raise ValueError(f"count={self.count!r}: a positive number of threads is needed")
+
+
+@dataclass(frozen=True)
 class Vectorise(Directive):
     """An innermost loop in vectors."""
 
@@ -245,7 +257,7 @@ class SkipPass(Directive):
 KINDS: dict[str, type[Directive]] = {
     kind.name: kind
     for kind in (
-        *(Tile, Group, On, Interchange, Unroll, Parallel, Sequential, Vectorise),
+        *(Tile, Group, On, Interchange, Unroll, Parallel, Sequential, Threads, Vectorise),
         *(Fuse, NoFuse, NoLibrary, Expand, SkipPass),
     )
 }
@@ -362,6 +374,10 @@ class Directives:
             return None
         summed = dimension.reduced and any(each.registers for each in shape.dimensions)
         return dimension if dimension.most or dimension.registers or summed else None
+
+    def threads(self) -> int:
+        """How many threads may share a loop; 0 if nobody asks."""
+        return min((item.count for item in self.items if isinstance(item, Threads)), default=0)
 
     def skips(self, name: str) -> bool:
         return any(isinstance(item, SkipPass) and item.skipped == name for item in self.items)

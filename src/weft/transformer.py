@@ -23,6 +23,7 @@ from weft.directives import (
     Place,
     Sequential,
     SkipPass,
+    Threads,
     Tile,
     Unroll,
     Vectorise,
@@ -94,6 +95,10 @@ class Transformer:
     def sequential(self, loop: Where) -> Transformer:
         """Keep the iterations of a loop on one thread."""
         return self._add(Sequential(Place.of(loop)))
+
+    def threads(self, count: int) -> Transformer:
+        """Run the parallel loops of the function on so many threads at most."""
+        return self._set((*(each for each in self.directives if not isinstance(each, Threads)), Threads(count)))
 
     def vectorise(self, loop: Where) -> Transformer:
         """Run an innermost loop in vectors."""

@@ -29,12 +29,16 @@ from weft.directives import (
     Place,
     Sequential,
     SkipPass,
+    Threads,
     Tile,
     Unroll,
     Vectorise,
     from_data,
     to_data,
 )
+from weft.ir.program import LoopKind
+from weft.ir.text import parse, show
+from weft.ir.walk import walk
 from weft.transformer import Transformer
 
 RNG = np.random.default_rng(11)
@@ -318,11 +322,37 @@ def test_a_loop_that_is_not_there() -> None:
         lambda t: t.parallel("i j"),
         lambda t: t.parallel(0),
         lambda t: t.interchange("i", "i"),
+        lambda t: t.threads(0),
+        lambda t: t.threads(True),
     ],
 )
 def test_what_makes_no_sense(ask: Any) -> None:
     with pytest.raises(ValueError):
         ask(weft.transform(jitted(double)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 100])
+def test_fewer_threads_give_the_same(count: int) -> None:
+    def several(a, k, out):
+        for i in weft.prange(a.shape[0]):
+            out[k[i]] = a[i] * 3.0 + 1.0
+        return (a * out).sum()
+
+    values, places = RNG.random(300_000), RNG.permutation(300_000)
+    expected, theirs = several(values, places, ours := np.zeros(300_000)), ours
+    f = jitted(several)
+    before = weft.get_num_threads()
+    try:
+        weft.set_num_threads(4)
+        weft.transform(f).threads(7).threads(count)
+        result = f(values, places, got := np.zeros(300_000))
+    finally:
+        weft.set_num_threads(before)
+    assert np.array_equal(got, theirs) and np.isclose(result, expected)
+    program = f._compiled[-1].program_lowered
+    limits = {node.threads for node in walk(program.body) if getattr(node, "kind", None) is LoopKind.PARALLEL}
+    assert limits == {count} and f"threads {count}:" in show(program)
+    assert parse(show(program)).body == program.body
 
 
 def test_threads_that_are_not_allowed() -> None:
@@ -356,6 +386,7 @@ ALL: list[Directive] = [
     Unroll(Place("k", 7), 4),
     Parallel(Place("i")),
     Sequential(Place("i")),
+    Threads(4),
     Vectorise(Place("j")),
     Fuse((Place(line=3), Place(line=5))),
     NoFuse((Place(line=3), Place(line=5))),

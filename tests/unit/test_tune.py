@@ -14,7 +14,7 @@ import pytest
 
 import weft
 import weft.tuning
-from weft.directives import NoLibrary, Parallel, Place, Sequential, SkipPass, Tile, Unroll
+from weft.directives import NoLibrary, Parallel, Place, Sequential, SkipPass, Threads, Tile, Unroll
 from weft.tuning import _Search, measure, moves, tune
 from weft.tuning.measure import Calls, agree
 
@@ -157,6 +157,16 @@ def test_steps_are_of_every_kind_and_replace_what_they_contradict(module: Any) -
     following = list(moves.neighbours(start, view))
     assert () in following and (Unroll(place, 2),) in following
     assert not any(plan.count(Unroll(place, 4)) and Unroll(place, 2) in plan for plan in following)
+
+
+def test_fewer_threads_are_tried(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moves, "get_num_threads", lambda: 12)
+    view = module.scaled.program(*arguments())
+    counts = [each.count for plan in moves.neighbours((), view) for each in plan if isinstance(each, Threads)]
+    assert counts == [6, 3, 1]
+    following = list(moves.neighbours((Threads(6),), view))
+    assert (Threads(3),) in following and not any(plan.count(Threads(6)) and Threads(3) in plan for plan in following)
+    assert any(Threads(6) in plan and len(plan) == 2 for plan in following)
 
 
 def test_products_may_become_loops() -> None:

@@ -80,14 +80,19 @@ class Parallel(Loops):
         assert condition is not None
         available = C.Ternary(condition, C.through(RT, "threads"), C.Number("1"))
         threads = self.variable("i64", "threads", available, out)
+        if loop.threads:  # a thread takes pieces as long as there are any: no more of them than threads
+            most = C.number(loop.threads)
+            out.append(C.IfElse(C.Infix(">", threads, most), (C.Assign(threads, most),)))
         pointer = pointer_of(loop, lambda name: self.expressions.storages[name].buffer)
         if pointer is None:
             pieces = PIECES_PER_THREAD if products or _uneven(loop) else TASKS_PER_THREAD
+            pieces = 1 if loop.threads else pieces
             tasks = C.Infix("*", C.number(pieces), threads)
             fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
             many: list[C.CStmt] = [C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))]
         else:
-            many = self._balanced(function, address, count, threads, pointer)
+            pieces = 1 if loop.threads else PIECES_PER_THREAD
+            many = self._balanced(function, address, count, C.Infix("*", C.number(pieces), threads), pointer)
         alone = C.Evaluate(C.call(function, address, C.Number("0"), count, C.Number("0")))
         shared = (*many, *self.chosen(loop, True))
         out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), shared, (alone, *self.chosen(loop, False))))
@@ -114,7 +119,7 @@ class Parallel(Loops):
         return alone
 
     def _balanced(
-        self, function: str, address: C.CExpr, count: C.CExpr, threads: C.CExpr, pointer: str
+        self, function: str, address: C.CExpr, count: C.CExpr, tasks: C.CExpr, pointer: str
     ) -> list[C.CStmt]:
         """Pieces of about equal work, found by bisection in the array of offsets by which the iterations run."""
         storage = self.expressions.storages[pointer]
@@ -122,7 +127,6 @@ class Parallel(Loops):
         self.unit.used.text(c_support.PIECES)
         self.unit.used.text(c_support.BALANCE.substitute(type=ctype))
         out: list[C.CStmt] = []
-        tasks = C.Infix("*", C.number(PIECES_PER_THREAD), threads)
         least = C.Ternary(C.Infix("<", count, tasks), count, tasks)
         pieces = self.variable("i64", "pieces", least, out)
         out.append(C.IfElse(C.Infix(">", pieces, C.number(MAX_PIECES)), (C.Assign(pieces, C.number(MAX_PIECES)),)))

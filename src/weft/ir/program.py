@@ -169,7 +169,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Loop:
-    """`work` estimates the cycles of the whole loop: a PARALLEL loop runs on one thread when that is too little."""
+    """`work` estimates the cycles of the whole loop: a PARALLEL loop runs on one thread when that is too little, and
+    never on more than `threads`, if that is not 0.
+    """
 
     dim: AnyDim
     body: Block
@@ -177,6 +179,7 @@ class Loop:
     accumulators: tuple[Accumulator, ...] = ()
     work: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    threads: int = 0
 
 
 @dataclass(frozen=True)

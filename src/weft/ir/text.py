@@ -321,7 +321,8 @@ def _loop(loop: Loop, table: Table | None) -> str:
     reducing = ", ".join(f"{a.buffer} by {a.op}" for a in loop.accumulators)
     reduced = f" reducing {reducing}" if reducing else ""
     work = "" if loop.work is None else f" work {_expr(loop.work, 1, table)}"
-    return f"{loop.kind.value} {head}{reduced}{work}"
+    most = f" threads {loop.threads}" if loop.threads else ""
+    return f"{loop.kind.value} {head}{reduced}{work}{most}"
 
 
 # --- programs -------------------------------------------------------------------------------------------------------

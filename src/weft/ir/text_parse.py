@@ -401,8 +401,9 @@ class _Parser:
             dim = Dim(var, lo, self._expr(line), self._step(line))
         accumulators = line.listed(lambda: self._accumulator(line)) if line.take("reducing") else ()
         work = self._expr(line) if line.take("work") else None
+        threads = int(line.number_value()) if line.take("threads") else 0
         line.need(":")
-        return Loop(dim, self._block(line.indent), kind, accumulators, work)
+        return Loop(dim, self._block(line.indent), kind, accumulators, work, threads=threads)
 
     def _accumulator(self, line: _Line) -> Accumulator:
         buffer = line.name()

@@ -48,6 +48,7 @@ from weft.passes import (
     store,
     tasks,
     terms,
+    threads,
     trapezoid,
     unread,
     unroll,
@@ -107,6 +108,7 @@ LOWERING: tuple[Pass, ...] = (
     signs.run,
     ends.run,
     wrapped.run,
+    threads.run,
     version.run,
 )
 

@@ -19,6 +19,7 @@ from weft.directives import (
     Place,
     Sequential,
     SkipPass,
+    Threads,
     Tile,
     Unroll,
     Vectorise,
@@ -27,6 +28,7 @@ from weft.ir.program import Call
 from weft.ir.walk import walk
 from weft.passes.order import LOWERING, PASSES
 from weft.report.outline import LoopView, ProgramView
+from weft.runtime.threads import get_num_threads
 
 #: Iterations of a block, along each loop of a tile; the likely ones first.
 _SIZES = (64, 32, 128, 16, 256)
@@ -45,6 +47,7 @@ def neighbours(plan: Plan, view: ProgramView) -> Iterator[Plan]:
     kinds = (
         list(_libraries(view)),
         [step for chain in chains for step in _threads(chain)],
+        list(_fewer(view)),
         [step for chain in chains for step in _tiles(chain)],
         [step for chain in chains for step in _orders(chain)],
         [step for chain in chains for step in _unrolled(chain)],
@@ -83,7 +86,8 @@ def _with(plan: Plan, step: Directive) -> Plan:
     kept = [
         each
         for each in plan
-        if isinstance(each, (SkipPass, Fuse, NoFuse))
+        if not isinstance(each, Threads if isinstance(step, Threads) else ())
+        if isinstance(each, (SkipPass, Fuse, NoFuse, Threads))
         or not isinstance(each, rivals)
         or set(each.places()).isdisjoint(step.places())
     ]
@@ -130,6 +134,14 @@ def _threads(chain: Sequence[LoopView]) -> Iterator[Directive]:
         yield Sequential(_place(loop)) if loop.kind == "parallel" else Parallel(_place(loop))
     if chain and chain[-1].kind == "for":
         yield Vectorise(_place(chain[-1]))
+
+
+def _fewer(view: ProgramView) -> Iterator[Directive]:
+    """Fewer threads than there are: half of them, a quarter and so on, where some loop has several."""
+    count = get_num_threads() // 2
+    while count and any(loop.kind == "parallel" for loop in view.loops):
+        yield Threads(count)
+        count //= 2
 
 
 def _libraries(view: ProgramView) -> Iterator[Directive]:
