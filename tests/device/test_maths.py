@@ -126,3 +126,30 @@ def test_a_loop_that_waits_for_an_angle_ends():
     x = np.concatenate([np.linspace(0.0, 3.0, 100), [1e15, 3e200]])
     compiled = weft.jit(until, target="opencl", fallback="error")
     assert np.allclose(compiled(x, 0.999), until(x, 0.999))
+
+
+def rounded(x):
+    return np.sqrt(np.abs(x)), np.floor(x), np.ceil(x), np.trunc(x), np.round(x), np.copysign(x, -x), np.abs(x)
+
+
+@pytest.mark.parametrize("dtype", (np.float64, np.float32))
+def test_what_one_instruction_does_has_the_bits_of_numpy(dtype):
+    near = np.random.default_rng(3).normal(size=3000) * 10.0 ** np.random.default_rng(4).integers(-9, 9, 3000)
+    with np.errstate(all="ignore"):
+        x = np.concatenate([ENDS, near, np.arange(-9.0, 9.0) + 0.5]).astype(dtype)
+        found = weft.jit(rounded, target="opencl", fallback="error")(x)
+        for one, other in zip(found, rounded(x)):
+            assert one.dtype == other.dtype and np.array_equal(one, other, equal_nan=True)
+            assert np.array_equal(np.signbit(one[~np.isnan(one)]), np.signbit(other[~np.isnan(other)]))
+
+
+def test_a_driver_made_of_clang_keeps_its_own_square_root():
+    """A call of the driver's function keeps loops from becoming vectors: those with a root were 4 times slower."""
+    import platform
+
+    from weft.device.dialect import OPENCL
+
+    if "Portable" not in opencl.current().device.platform.name or platform.machine() not in ("x86_64", "aarch64"):
+        pytest.skip("the driver is not PoCL, on such a processor")
+    renamed = "#ifdef __builtin_sqrt\n#error a call\n#endif\n"
+    opencl.current().build(f"{OPENCL.double}{OPENCL.prelude}\n{renamed}__kernel void k(__global f64 *a) {{}}", {})

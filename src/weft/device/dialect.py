@@ -34,7 +34,11 @@ _MATHS = tuple(
     """acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 fmod hypot lgamma log log10 log1p
     log2 nextafter pow remainder sin sinh tan tanh tgamma""".split()  # noqa: SIM905
 )
-_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "ldexp", "frexp", "fma")
+_BUILTINS = ("ldexp", "frexp", "fma")
+#: Those that are one instruction of a processor.
+_INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint")
+#: A driver for a processor that is made of clang, which knows these by C's names.
+_IS_CLANG = "defined(__has_builtin) && (defined(__SSE4_1__) || defined(__aarch64__))"
 
 #: Integer products that leave 64 bits, from the upper half of the product.
 _OVERFLOW = """
@@ -98,16 +102,23 @@ def uses_double(text: str) -> bool:
 
 
 def _mapped(names: Sequence[str], suffixed: bool) -> str:
-    """Macros that lead from C's names to those of the dialect; float32 has no suffix where functions are overloaded."""
-    lines = [f"#define __builtin_{name} {name}" for name in _BUILTINS]
-    if suffixed:
-        lines += [f"#define __builtin_{name}f {name}f" for name in _BUILTINS]
-    else:
-        lines += [f"#define __builtin_{name}f {name}" for name in _BUILTINS]
-        lines += [f"#define {name}f {name}" for name in names]
+    """Macros that lead from C's names to those of the dialect; float32 has no suffix where functions are overloaded.
+
+    On a processor whose driver is made of clang, C's names stay for what is one instruction: calls of the driver's own
+    functions would keep loops from becoming vectors.
+    """
+    f = "f" if suffixed else ""
+
+    def macros(builtins: Sequence[str]) -> list[str]:
+        return [f"#define __builtin_{name}{s} {name}{s and f}" for name in builtins for s in ("", "f")]
+
+    lines = macros(_INSTRUCTIONS)
     for suffix, real in (("", "f64"), ("f", "f32")):  # literals among the operands must choose no other function
-        name = f"copysign{suffix}" if suffixed else "copysign"
+        name = f"copysign{suffix and f}"
         lines.append(f"#define __builtin_copysign{suffix}(x, y) {name}(({real})(x), ({real})(y))")
+    if not suffixed:
+        lines = [f"#if !({_IS_CLANG})", *lines, "#endif", *(f"#define {name}f {name}" for name in names)]
+    lines += macros(_BUILTINS)
     return "\n".join(lines)
 
 

@@ -174,8 +174,8 @@ _ATAN2 = """static inline f64 k_atan2(f64 y, f64 x) {
 }
 """
 _ATAN = "static inline f64 k_atan(f64 x) { return k_atan2(x, 1.0); }\n"
-_ASIN = "static inline f64 k_asin(f64 x) { return k_atan2(x, sqrt((1.0 - x) * (1.0 + x))); }\n"
-_ACOS = "static inline f64 k_acos(f64 x) { return k_atan2(sqrt((1.0 - x) * (1.0 + x)), x); }\n"
+_ASIN = "static inline f64 k_asin(f64 x) { return k_atan2(x, __builtin_sqrt((1.0 - x) * (1.0 + x))); }\n"
+_ACOS = "static inline f64 k_acos(f64 x) { return k_atan2(__builtin_sqrt((1.0 - x) * (1.0 + x)), x); }\n"
 
 
 def _short(name: str) -> str:
