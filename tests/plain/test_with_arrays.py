@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import namedtuple
+from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -215,6 +215,43 @@ def graph_made(n, field):
     return (np.sqrt(field) * 2.0 + total) / 3.0, total
 
 
+def distinct_values(field):
+    """A set that a loop over an array fills, and a loop over arrays beside it."""
+    seen = set()
+    for i in range(field.shape[0]):
+        seen.add(int(field[i, 0]) % 12)
+    out = np.zeros(field.shape)
+    for i in range(1, field.shape[0]):
+        for j in range(field.shape[1]):
+            out[i, j] = field[i, j] - field[i - 1, j]
+    return out, seen
+
+
+def grouped_rows(field):
+    """The same of a defaultdict and a Counter."""
+    rows, counts = defaultdict(list), Counter()
+    for i in range(field.shape[0]):
+        rows[i % 2].append(i)
+        counts[int(field[i, 0]) % 5] += 1
+    out = np.empty(field.shape)
+    for i in range(field.shape[0]):
+        for j in range(field.shape[1]):
+            out[i, j] = field[i, j] * field[i, j] + 1.0
+    return rows, counts.most_common(2), out
+
+
+def merged_settings(field):
+    """Dicts as wholes: copies, unions, comparisons."""
+    first = {i: float(field[i, 0]) for i in range(field.shape[0])}
+    second = {**first, 99: 1.5}
+    second.update({98: 2.0})
+    out = np.zeros(field.shape)
+    for i in range(field.shape[0]):
+        for j in range(1, field.shape[1]):
+            out[i, j] = field[i, j] + field[i, j - 1]
+    return out, second, first.copy() == second, second.pop(5, -1.0)
+
+
 def grid():
     return np.arange(36.0).reshape(6, 6)
 
@@ -232,6 +269,10 @@ APART = [
     (weighed_graph, lambda: ([{1: 2.0}] * 2, grid().T), True),
     (graph_made, lambda: (5, grid()), True),
     (graph_made, lambda: (0, grid()), True),
+    (distinct_values, lambda: (grid(),), True),
+    (distinct_values, lambda: (grid().T[:, ::-1],), True),
+    (grouped_rows, lambda: (grid(),), True),
+    (merged_settings, lambda: (grid(),), True),
 ]
 
 
@@ -244,6 +285,23 @@ def test_loops_over_arrays_stay_apart_from_containers_in_containers(function, ar
     assert compiled._native is None
     assert any(region._compiled for region in compiled._regions) or not arguments()[-1].size
     assert any(region._native is not None for region in compiled._regions) == by_plain
+
+
+def labels_seen(labels, weights):
+    seen, total = set(), 0.0
+    for i in range(len(labels)):
+        if int(labels[i]) not in seen:
+            seen.add(int(labels[i]))
+            total += weights[i]
+    return total, seen
+
+
+@pytest.mark.native
+def test_a_loop_that_fills_a_set_goes_where_the_set_is():
+    """Not as a region of its own, which would get the set as a copy."""
+    compiled = weft.jit(fallback="error")(labels_seen)
+    same_as_plain(compiled, labels_seen, lambda: (np.array([3, 1, 3, 2, 1]), np.arange(5.0)), calls=2)
+    assert compiled._native is not None and not compiled._regions
 
 
 def test_a_mistake_in_the_statement_apart_is_pythons():

@@ -32,7 +32,6 @@ from weft.frontend.values import (
     ListOf,
     Records,
     Rows,
-    Scalar,
     Stack,
     Text,
     TextType,
@@ -42,9 +41,9 @@ from weft.frontend.values import (
 from weft.frontend.writing import loop, variable
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
+from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
 from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Invoke, Node, Program, Role
-from weft.ir.types import BOOL, FLOAT, I64, INT, ScalarType
+from weft.ir.types import BOOL, I64, INT, ScalarType
 
 
 class Arguments(Building):
@@ -177,7 +176,7 @@ def text_dict(
         if held is not None:
             found = text_numbers(builder, ragged.row_at(held, at, emitter))
         Hashed(emitter, table).insert(numbers, [emitter.snapshot(number, "value") for number in found])
-    value = Dict(table, TextType("str"), value_type, False, None, _place_of(builder, name))
+    value = Dict(table, TextType("str"), value_type, _place_of(builder, name))
     builder.is_argument(name, names[0], value)
     return value, (*names, *more)
 
@@ -261,14 +260,7 @@ def _filled_dict(builder: Building, name: str, kind: ContainerSpec, data: tuple[
     is_own = any(part.arg == name for part in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
     indexed = not is_own or name in emitter.decisions.changing or is_searched(builder.scope.body, name)
     table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
-    return Dict(table, kind.item, kind.value, kind.kind == "set", _default(builder, kind, place), place, kind.counts)
-
-
-def _default(builder: Building, kind: ContainerSpec, place: tuple[int, str]) -> Scalar | Tuple | None:
-    """What a defaultdict adds."""
-    if kind.factory == "list":
-        return Tuple((), is_list=True, site=place)
-    return {"int": Scalar(Const(0, INT)), "float": Scalar(Const(0.0, FLOAT))}.get(kind.factory)
+    return Dict(table, kind.item, kind.value, place)
 
 
 def fixed_columns(builder: Building, name: str, data: tuple[str, ...], count: Expr) -> Growing:
@@ -281,12 +273,11 @@ def fixed_columns(builder: Building, name: str, data: tuple[str, ...], count: Ex
 def _new_dict(builder: Building, name: str, kind: ContainerSpec) -> Dict:
     place = _place_of(builder, name)
     known = builder.emitter.decisions.entries.get(place)
-    default = _default(builder, kind, place)
     if known is None:
-        return Dict(None, None, None, kind.kind == "set", default, place, kind.counts)
+        return Dict(None, None, None, place)
     key, item = known[0], resolved(builder, known[1])
     table = tables.make(builder.emitter, name, types_in(key), types_in(item))
-    return Dict(table, key, item, kind.kind == "set", default, place, kind.counts)
+    return Dict(table, key, item, place)
 
 
 def _place_of(builder: Building, name: str) -> tuple[int, str]:

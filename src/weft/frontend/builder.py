@@ -35,7 +35,6 @@ from weft.frontend.comparisons import Comparisons
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.contexts import without_contexts
 from weft.frontend.core import Core, written_by
-from weft.frontend.dict_methods import DictMethods
 from weft.frontend.dicts import Dicts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.enums import Enums
@@ -113,7 +112,6 @@ from weft.frontend.tasks import Tasks, with_finish
 from weft.frontend.textpool import TextPool
 from weft.frontend.transposed import Transposed
 from weft.frontend.values import Instance, ListOf, Object, Scalar, Tuple, Value
-from weft.frontend.whole import WholeDicts
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
@@ -166,8 +164,6 @@ class Builder(
     Expressions,
     Choices,
     Comparisons,
-    DictMethods,
-    WholeDicts,
     Dicts,
     ListParts,
     Lists,

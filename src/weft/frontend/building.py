@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from weft.errors import Span, Unsupported
     from weft.frontend.aliasing import Conflict
     from weft.frontend.builder import Builder, Built
-    from weft.frontend.dicts import Default
     from weft.frontend.emit import Decisions, Emitter
     from weft.frontend.growing import Cells
     from weft.frontend.mixed import Mixed
@@ -237,10 +236,6 @@ class Building:
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         raise NotImplementedError
 
-    def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
-        """name = value, where it is a dict already: it takes over the other's entries."""
-        raise NotImplementedError
-
     def open_maybe(self, name: str, slot: Slot, value: Value | None) -> bool:
         """The first contents of a slot that may hold None; False if it is another."""
         raise NotImplementedError
@@ -255,10 +250,6 @@ class Building:
 
     def is_given_object(self, value: Value) -> bool:
         """Whether a value is an argument's object, or holds one."""
-        raise NotImplementedError
-
-    def own_copy(self, value: Dict, node: ast.AST) -> Dict:
-        """What a variable holds that is an argument at first and gets another dict later."""
         raise NotImplementedError
 
     def widens(self, slot: Slot, of: ScalarType) -> bool:
@@ -448,9 +439,7 @@ class Building:
         """A dict turns out to hold several types: it begins anew as one of known keys, if it can."""
         raise NotImplementedError
 
-    def new_dict(
-        self, node: ast.AST, is_set: bool = False, default: Default | None = None, counts: bool = False
-    ) -> Dict:
+    def new_dict(self, node: ast.AST) -> Dict:
         """An empty dict; what is put into it first tells its types, and the build starts again with them."""
         raise NotImplementedError
 
@@ -466,23 +455,6 @@ class Building:
         raise NotImplementedError
 
     def dict_method(self, base: Dict, name: str, args: list[Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def set_operation(self, op: str, left: Dict, right: Dict, node: ast.AST) -> Value:
-        """left | right, left & right, left - right: a new set, in no order that anybody sees."""
-        raise NotImplementedError
-
-    def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def _dict_pop(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def _dict_update(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        raise NotImplementedError
-
-    def augment_dict(self, base: Dict, node: ast.AugAssign, value: Value) -> None:
-        """base |= value, base -= value, base &= value: they change the dict or set itself."""
         raise NotImplementedError
 
     def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:

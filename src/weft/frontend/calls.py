@@ -8,7 +8,7 @@ import functools
 import inspect
 import operator
 import sys
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,16 +22,15 @@ from weft.frontend.comprehensions import fold_generator
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
 from weft.frontend.core import kept_items
-from weft.frontend.dict_methods import size_of_operation
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.exceptions import caught_text
 from weft.frontend.expressions import constant_value
-from weft.frontend.folding import BINARY
 from weft.frontend.generators import consumed, is_generator
+from weft.frontend.instances import entry_by_name
 from weft.frontend.iterators import kept_calls, makes_iterator
 from weft.frontend.keyed import keyed_item, keyed_items, keyed_method
-from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
+from weft.frontend.knowledge import linear, operators, records, sequences, texts
 from weft.frontend.knowledge.python import python_type
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
@@ -87,6 +86,8 @@ _MODELS = "weft.frontend.models."
 
 #: Functions that cannot do with None among the items of a list.
 _NEED_ITEMS = (sum, min, max, sorted)
+#: Containers that only the compiler of plain Python has.
+_PLAIN_KINDS = (set, frozenset, Counter, OrderedDict, defaultdict)
 
 
 class Calls(Building):
@@ -106,9 +107,6 @@ class Calls(Building):
         if generator and isinstance(function, Method) and is_text(function.receiver):
             parts = self.comprehension(node.args[0], lists=True)  # type: ignore[arg-type]
             return self.call(function, [parts], {}, node)
-        first = node.args[0] if len(node.args) == 1 and not node.keywords else None
-        if isinstance(function, Object) and function.value is len and isinstance(first, ast.BinOp):
-            return _length_of_operation(self, function, first, node)
         arguments = [*node.args, *(k.value for k in node.keywords)]
         if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
@@ -171,6 +169,11 @@ class Calls(Building):
         if isinstance(function, Instance) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = getattr(function.sample, "__self__", None)
             receiver = Instance(function.argument, function.path[:-1], owner)
+            if node.func.attr == "get" and len(args) in (1, 2) and not kwargs:
+                missing = args[1] if len(args) == 2 else Object(None)
+                entry = entry_by_name(self, receiver, args[0], missing, node)
+                if entry is not None:
+                    return entry
             what = f"{node.func.attr} of an object of type {type(owner).__name__}"
             reason, remedy = f"a call of the method {what}", "call it outside the compiled function"
             raise self.unsupported(node, reason, f"{remedy}, and pass its result", receiver=receiver)
@@ -211,7 +214,9 @@ class Calls(Building):
             reason = f"a call of {reasons.title_of(thing)}, which keeps its results for all callers"
             raise self.unsupported(node, reason, "make it a nested function with @functools.cache")
         refusal = self.unsupported(node, *reasons.no_native_form(thing))
-        raise reasons.left_to_plain(refusal) if thing is OrderedDict else refusal
+        if any(thing is kind for kind in _PLAIN_KINDS):
+            refusal = reasons.left_to_plain(refusal, apart=thing is not OrderedDict)
+        raise refusal
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
@@ -226,18 +231,11 @@ class Calls(Building):
             if not receiver.type.dtype.is_complex:
                 return receiver  # unlike np.conj, which makes an int8 of a boolean
             return Scalar(arith.function("conj", (receiver.expr,), self.emitter.span))
-        if isinstance(receiver, Dict) and receiver.counts and function.name == "most_common" and not kwargs:
-            given = {"counter": receiver, "count": args[0] if args else Object(None)}
-            self.calling = node
-            return self.expand(sequences.most_common, given)
-        if isinstance(receiver, Dict) and receiver.counts and function.name in counters.METHODS and not kwargs:
-            self.calling = node
-            return self.expand(counters.METHODS[function.name], {"counter": receiver}, args)
         if isinstance(receiver, Dict) and not kwargs:
             return self.dict_method(receiver, function.name, args, node)
         if function.name in ("extend", "extendleft") and len(args) == 1 and isinstance(args[0], (Dict, Iterable)):
             held = args[0]
-            args = [self.listed(entries_of(self, held, "keys", node) if isinstance(held, Dict) else held)]
+            args = [self.listed(entries_of(self, held, "keys") if isinstance(held, Dict) else held)]
         if not kwargs:
             changed = self.list_method(receiver, function.name, args, node)
             if changed is not None:
@@ -449,18 +447,6 @@ def _of_operator(
     else:
         return None
     return None if made is None else builder.call(Closure(made, builder.scope), args, {}, node)
-
-
-def _length_of_operation(builder: Building, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
-    """len(left OP right): of two sets without the set."""
-    if not isinstance(operation.op, (ast.BitAnd, ast.BitOr, ast.Sub)):
-        return builder.call(function, [builder.evaluate(operation)], {}, node)
-    left, right = builder.evaluate_all([operation.left, operation.right])
-    span = builder.at(operation)
-    op = BINARY[type(operation.op)]
-    if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
-        return size_of_operation(builder, op, left, right, node)
-    return builder.call(function, [builder.binary(op, left, right, operation, span)], {}, node)
 
 
 def _known_partial(builder: Building, thing: functools.partial[Any], node: ast.AST) -> Partial:

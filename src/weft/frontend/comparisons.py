@@ -12,8 +12,8 @@ from weft.errors import Span
 from weft.frontend import arith, arrays
 from weft.frontend.building import Building
 from weft.frontend.choices import joined
-from weft.frontend.dict_methods import dict_comparison
 from weft.frontend.enums import is_member, same_member
+from weft.frontend.instances import entry_by_name
 from weft.frontend.keyed import keyed_items, keyed_name
 from weft.frontend.listparts import list_comparison, record_among
 from weft.frontend.missing import none_comparison
@@ -55,7 +55,7 @@ class Comparisons(Building):
             asked = none_comparison(self, left, right, same)
             return asked or self._comparison(node.ops[0], self.present(left), self.present(right), node)
         if len(node.ops) == 1:
-            left, right = self.evaluate_all([node.left, node.comparators[0]])
+            left, right = self.evaluate_all([node.left, _items_of_set(node.ops[0], node.comparators[0])])
             return self._comparison(node.ops[0], left, right, node)
         # a < b < c: b once, and c only if a < b.
         left, previous = self.evaluate_all([node.left, node.comparators[0]])
@@ -101,8 +101,6 @@ class Comparisons(Building):
             return _tuple_equality(self, name, left, right, node)
         if isinstance(left, Tuple) and isinstance(right, Tuple):
             return self.tuple_order(name, left, right, node)
-        if isinstance(left, Dict) and isinstance(right, Dict):
-            return dict_comparison(self, name, left, right, node)
         deques = [isinstance(value, Records) and value.is_deque for value in (left, right)]
         if (_is_list(left) and _is_list(right)) or all(deques):
             return list_comparison(self, name, left, right, node)
@@ -169,7 +167,17 @@ class Comparisons(Building):
             inside = Op("and", (Op("ge", (number, ZERO), BOOL), Op("lt", (number, self.trips(right)), BOOL)), BOOL)
             there = arith.cast(Op("and", (fits, inside), BOOL), PYBOOL)
             return Scalar(there if positive else arith.negate(there))
+        entry = entry_by_name(self, right, left, Object(None), node)
+        if entry is not None:
+            return Scalar(Const((entry != Object(None)) == positive, PYBOOL))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
+
+
+def _items_of_set(op: ast.cmpop, operand: ast.expr) -> ast.expr:
+    """`x in {1, 2}`   -->   x in (1, 2)"""
+    if not isinstance(op, (ast.In, ast.NotIn)) or not isinstance(operand, ast.Set):
+        return operand
+    return ast.copy_location(ast.Tuple(elts=operand.elts, ctx=ast.Load()), operand)
 
 
 def same_object(builder: Building, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:

@@ -38,7 +38,7 @@ from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, If, Loop, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, ScalarType, join
 
-_Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
+_Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
 _ITERABLE, _TOTAL = "_iterable", "_total"
 
@@ -157,10 +157,7 @@ class Comprehensions(Building):
     # --- folds ------------------------------------------------------------------------------------------------------
 
     def _eval_dictcomp(self, node: ast.DictComp) -> Value:
-        return _keyed(self, node, node.key, node.value)
-
-    def _eval_setcomp(self, node: ast.SetComp) -> Value:
-        return _keyed(self, node, node.elt, None)
+        return _keyed(self, node)
 
     def accumulate(self, iterable: Value, start: Value) -> Value:
         of = sum_type(self, start.type, iterable) if isinstance(start, Scalar) else None
@@ -329,14 +326,14 @@ def mapped(builder: Building, function: Value, items: Value) -> Value:
     return builder.listed(Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node)), "keys")
 
 
-def _keyed(builder: Building, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
+def _keyed(builder: Building, node: ast.DictComp) -> Value:
     first = _run_of(builder, node.generators[0], node)
     saved, stale, known = dict(builder.scope.values), set(builder.scope.stale), set(builder.scope.known)
-    made = builder.new_dict(node, is_set=value is None)
+    made = builder.new_dict(node)
 
     def put() -> None:
-        parts = builder.evaluate_all([key] if value is None else [key, value])
-        store_item(builder, made, parts[0], None if value is None else parts[1], node)
+        key, value = builder.evaluate_all([node.key, node.value])
+        store_item(builder, made, key, value, node)
 
     try:
         _run_loops(builder, node, 0, first, put)

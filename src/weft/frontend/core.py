@@ -27,7 +27,7 @@ from weft.frontend.mixed import (
     type_may_differ,
 )
 from weft.frontend.scope import Slot
-from weft.frontend.slots import arrays_in, assign_array, open_late
+from weft.frontend.slots import apart, arrays_in, assign_array, open_late
 from weft.frontend.values import (
     Array,
     Dict,
@@ -141,8 +141,8 @@ class Core(Building):
                 self.scope.values[name] = value
                 return
             if isinstance(current, Dict) and isinstance(value, Dict) and current != value:
-                self.move_dict(name, slot, current, value)
-                return
+                reason = f"{name} gets another dict or set"
+                raise apart(self, slot.branch, self.unsupported(None, reason, "give it another name", value=value))
             if isinstance(current, Struct) and isinstance(value, Struct) and current is not value:
                 self.layout(value)  # objects of the class are side by side from the start, if they can be
             if current != value:
@@ -195,7 +195,8 @@ class Core(Building):
             elif isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
                 _open_parts(self, name, slot, value)
             elif isinstance(value, Dict) and self.identity(value) in self.own:
-                self.scope.values[name] = self.own_copy(value, owner)
+                reason = f"{name}, a dict or set that is an argument, becomes another one"
+                raise self.unsupported(owner, reason, "give the new one another name", value=value)
             elif value is None:
                 open_late(self, name, slot)
             self.scope.slots[name] = slot

@@ -127,8 +127,6 @@ class Decisions:
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
-    uneven: set[tuple[int, str]] = field(default_factory=set)  # sets that get or lose items not one by one, at the end
-    returned: set[tuple[int, str]] = field(default_factory=set)  # sets that are results
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers

@@ -19,7 +19,6 @@ from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads,
 from weft.frontend.building import Building
 from weft.frontend.carrying import is_carried
 from weft.frontend.constants import literal_integer
-from weft.frontend.dict_methods import dict_operation
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
 from weft.frontend.enums import as_number, member_value
@@ -271,10 +270,8 @@ class Expressions(Building):
         left, right = as_number(self, left), as_number(self, right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
-        if isinstance(left, Dict) and isinstance(right, Dict):
-            made = dict_operation(self, op, left, right, node)
-            if made is not None:
-                return made
+        if isinstance(left, Dict) or isinstance(right, Dict):
+            raise self.unsupported(node, "this operation", left=left, right=right)
         if isinstance(left, Records) or isinstance(right, Records):
             return self._list_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
@@ -454,7 +451,7 @@ class Expressions(Building):
             array = value if lasting else arrays.materialise(value, self.emitter)
             return Iterable(array.shape[0], lambda q: _row(array, q))
         if isinstance(value, Dict):
-            return self.iteration(entries_of(self, value, "keys", node), node)
+            return self.iteration(entries_of(self, value, "keys"), node)
         if isinstance(value, Records):
             cells = Cells(self.emitter, value.growing)
             layout = value.item

@@ -28,10 +28,8 @@ from weft.frontend.values import (
     ObjectType,
     OptionOf,
     Records,
-    Scalar,
     Struct,
     TextType,
-    Tuple,
     Value,
 )
 from weft.ir.expr import ZERO, Expr, Read
@@ -92,17 +90,6 @@ def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
 
-def default_letters(builder: Building, default: Value | None, node: ast.AST) -> str:
-    """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
-    if default is None:
-        return ""
-    if isinstance(default, Scalar):
-        return "Df" if default.type.dtype.is_inexact else "Di"
-    if not isinstance(default, Tuple):
-        raise builder.unsupported(node, "the return of a defaultdict of a function", "return dict(...) of it")
-    return "Dl"
-
-
 def _kind_spelled(builder: Building, kind: HeapKind, node: ast.AST) -> str:
     return spelled(builder, kind.of if isinstance(kind, ArraysOf) else ListOf(kind), node)
 
@@ -126,8 +113,7 @@ def _described(builder: Building, value: Value, node: ast.AST) -> tuple[list[Ite
     if isinstance(value, Records):
         return [value.item], f"{'d' * value.is_deque}[{spelled(builder, value.item, node)}]"
     assert isinstance(value, Dict) and value.key is not None and value.item is not None
-    kind = "C" if value.counts else default_letters(builder, value.default, node)
-    return [value.item], f"{kind}{{{spelled(builder, value.key, node)}:{spelled(builder, value.item, node)}}}"
+    return [value.item], f"{{{spelled(builder, value.key, node)}:{spelled(builder, value.item, node)}}}"
 
 
 def _outer_columns(builder: Building, value: Value) -> list[Array]:

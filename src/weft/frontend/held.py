@@ -42,11 +42,8 @@ class Held:
     """A kind of container: `like` is one of its kind, of which the memory is not compared."""
 
     item: ItemType | None
-    key: ItemType | None  # of a dict or set
+    key: ItemType | None  # of a dict
     is_deque: bool
-    is_set: bool
-    counts: bool
-    default: object
     spare: bool  # it may change
     like: Array | Records | Dict
 
@@ -54,10 +51,10 @@ class Held:
         return isinstance(other, Held) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((self.is_deque, self.is_set, self.spare))
+        return hash((self.is_deque, self.spare))
 
     def _identity(self) -> tuple[object, ...]:
-        return self.item, self.key, self.is_deque, self.is_set, self.counts, self.default, self.spare
+        return self.item, self.key, self.is_deque, self.spare
 
 
 @dataclass(frozen=True)
@@ -115,12 +112,12 @@ def held(value: Value) -> Held | None:
         return None
     if isinstance(value, Dict):
         parts = (value.key, value.item)
-        made = Held(value.item, value.key, False, value.is_set, value.counts, value.default, bool(memory.spare), value)
+        made = Held(value.item, value.key, False, bool(memory.spare), value)
     else:
         assert isinstance(value, (Array, Records))
         item = value.item if isinstance(value, Records) else value.type
         parts, is_deque = (item, None), isinstance(value, Records) and value.is_deque
-        made = Held(item, None, is_deque, False, False, None, bool(memory.spare), value)
+        made = Held(item, None, is_deque, bool(memory.spare), value)
     return made if all(part is None or _of_numbers(part) for part in parts) else None
 
 

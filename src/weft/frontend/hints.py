@@ -114,18 +114,17 @@ def _list_hint(hint: Any) -> Spec | None:
 
 
 def _container_hint(hint: Any, rank: int) -> Spec | None:
-    """Lists of tuples (and lists of them), dicts and sets."""
+    """Lists of tuples (and lists of them), dicts."""
     kind, inner = typing.get_origin(hint), typing.get_args(hint)
     if rank in (1, 2) and kind is tuple:
         parts = [_item_hint(hint)]
         return None if parts[0] is None else ContainerSpec("list", parts[0] if rank == 1 else ListOf(parts[0]))
-    if rank or kind not in (dict, set):
+    if rank or kind is not dict:
         return None
-    parts = [_item_hint(part) for part in inner]
-    key, *held = parts
-    if key is None or None in held or any(of.dtype is not DType.I64 for of in types_in(key)):
+    key, held = map(_item_hint, inner)
+    if key is None or held is None or any(of.dtype is not DType.I64 for of in types_in(key)):
         return None
-    return ContainerSpec(kind.__name__, key, held[0] if held else None)
+    return ContainerSpec("dict", key, held)
 
 
 def _item_hint(hint: Any) -> ItemType | None:

@@ -55,6 +55,8 @@ _LIBRARIES = ("numpy", "scipy")
 EACH = "*"
 #: Part of a path: whether no item of a list has this attribute of its own.
 NOT_OWN = "~"
+#: Part of a path: whether a dict does not have this key.
+NOT_KEY = "!"
 _MAKER = "weft.runtime.containers:changed_object"
 
 
@@ -142,6 +144,24 @@ class Instances(Building):
         if isinstance(value, Tuple):
             return any(map(self.is_given_object, value.items))
         return (isinstance(value, Struct) and value.instance is not None) or holds_given(self, value)
+
+
+def entry_by_name(builder: Building, base: Value, key: Value, missing: Value, node: ast.AST) -> Value | None:
+    """base[key] of a dict that is an argument, for a key that is written down; `missing` if the dict does not have it.
+
+    A guard tells which of both it is. None for other dicts and keys, and for entries that are no numbers or arrays.
+    """
+    name = key.value if isinstance(key, Object) else None
+    if not isinstance(base, Instance) or type(base.sample) is not dict:
+        return None
+    if type(name) is not str or not name.isidentifier():
+        return None
+    if name not in base.sample:
+        path = (*base.path, f"{NOT_KEY}{name}")
+        builder.hidden[base.argument, path] = (Hidden(name, base.argument, Object(True), None, path), Object(True))
+        return missing
+    found = builder.instance_attribute(base, f"@{name}", node)
+    return found if isinstance(found, (Scalar, Array)) else None
 
 
 def note_hidden(builder: Building, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:

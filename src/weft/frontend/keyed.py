@@ -46,8 +46,7 @@ class KeyedDicts(Building):
 
     def keyed_instead(self, base: Dict, key: Value) -> None:
         """A dict turns out to hold several types: it begins anew as one of known keys, if it can."""
-        plain = not base.is_set and base.default is None and not base.counts
-        if plain and _name(key) is not None and base.place not in self.emitter.decisions.keyed:
+        if _name(key) is not None and base.place not in self.emitter.decisions.keyed:
             self.emitter.decisions.keyed.add(base.place)
             raise Restart
 

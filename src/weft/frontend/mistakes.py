@@ -103,8 +103,8 @@ def _stand_in(value: Value) -> Any:
     if isinstance(value, Tuple) and value.named is None and not value.is_deque:
         items = [_stand_in(item) for item in value.items]
         return items if value.is_list else tuple(items)
-    if isinstance(value, Dict) and not value.counts:
-        return {1} if value.is_set else {1: 1}
+    if isinstance(value, Dict):
+        return {1: 1}
     if isinstance(value, Object) and (value.value is None or isinstance(value.value, (str, bytes))):
         return value.value
     raise LookupError(value)

@@ -23,7 +23,6 @@ from weft.frontend.blocks import array_at, array_layout
 from weft.frontend.building import Building
 from weft.frontend.closures import owner_of, standing_alone, surroundings, varying_parameters
 from weft.frontend.core import is_list
-from weft.frontend.dicts import unlike_additions
 from weft.frontend.emit import Decisions, Restart
 from weft.frontend.growing import Cells
 from weft.frontend.held import (
@@ -604,8 +603,6 @@ def _given(builder: Building, name: str, value: Value, node: ast.AST) -> tuple[K
     if shared is not None:
         if with_texts(shared.item) or with_texts(shared.key):
             share_texts(builder)
-        if isinstance(value, Dict) and value.is_set:
-            unlike_additions(builder, value)  # what the function does with it is not known here
         if builder.scope.regions:
             raise builder.unsupported(node, f"the argument {name} of a recursive function, in a task")
         return shared, tuple(Operand(part, (), ()) for part in names_in(shared.like))

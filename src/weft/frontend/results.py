@@ -16,10 +16,10 @@ from typing import Any
 from weft.frontend import arith, arrays, masks
 from weft.frontend.aliasing import Given
 from weft.frontend.building import Building
-from weft.frontend.dicts import added_columns, entry_columns, keep_result_order
+from weft.frontend.dicts import entry_columns
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
-from weft.frontend.handover import default_letters, out_nested, settle_lists, with_own_lists
+from weft.frontend.handover import out_nested, settle_lists, with_own_lists
 from weft.frontend.instances import with_objects
 from weft.frontend.items import (
     classes_in,
@@ -333,7 +333,7 @@ def _with_changes(builder: Building, out: Out, node: ast.AST) -> Out:
         layout: ItemType | None
         if isinstance(value, Dict) and value.table is not None:
             layout, held = value.key, value.item
-            columns = added_columns(builder, value, param) if value.is_set else entry_columns(builder, value)
+            columns = entry_columns(builder, value)
         elif isinstance(value, Records) or (isinstance(value, Array) and value.growing is not None):
             assert value.growing is not None
             layout, held = value.item if isinstance(value, Records) else value.type, None
@@ -347,7 +347,7 @@ def _with_changes(builder: Building, out: Out, node: ast.AST) -> Out:
             continue
         if not all(map(_is_plain, (layout, held))):
             raise builder.unsupported(node, f"such items put into the argument {name}", "make a new list", item=value)
-        kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
+        kind = "dict" if isinstance(value, Dict) else "list"
         template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
         plain = [builder.plain_out(column, node) for column in columns]
         kind = "deque" if isinstance(value, Records) and value.is_deque else kind
@@ -359,7 +359,7 @@ def _refilled(builder: Building, out: Out, param: str, value: Value, node: ast.A
     """A result that first gives an argument with strings or named tuples in it what it holds now."""
     layouts = (value.key, value.item) if isinstance(value, Dict) else (getattr(value, "item", None),)
     what = "strings" if any(map(has_texts, layouts)) else "named tuples"
-    if not isinstance(value, (Dict, Records)) or (isinstance(value, Dict) and value.is_set):
+    if not isinstance(value, (Dict, Records)):
         raise builder.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
     if isinstance(value, Records) and value.is_deque:
         raise builder.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
@@ -389,23 +389,11 @@ def _out_records(builder: Building, value: Records, node: ast.AST) -> Out:
 
 def _out_dict(builder: Building, value: Dict, node: ast.AST) -> Out:
     if value.table is None:
-        if value.default is not None:
-            raise builder.unsupported(node, "the return of an empty defaultdict", "return None instead")
-        kind = "set" if value.is_set else "dict"
-        return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
+        return TupleOut((), named="builtins:dict")
     _need_names(builder, [*classes_in(value.key), *classes_in(value.item)], node)
     templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
-    if value.is_set:
-        keep_result_order(builder, value)
     columns = as_either([value.key, value.item], entry_columns(builder, value))
-    if value.counts:
-        return _out_container(builder, "counter_of", templates, columns, node)
-    if value.default is not None:
-        default_letters(builder, value.default, node)
-    if isinstance(value.default, Scalar):
-        kind = "float" if value.default.type.dtype.is_inexact else "int"
-        return _out_container(builder, "defaultdict_of", [repr(kind), *templates], columns, node)
-    return _out_container(builder, "set_of" if value.is_set else "dict_of", templates, columns, node)
+    return _out_container(builder, "dict_of", templates, columns, node)
 
 
 def _need_names(builder: Building, kinds: Iterable[type], node: ast.AST) -> None:

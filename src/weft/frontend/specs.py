@@ -10,18 +10,17 @@ import enum
 import functools
 import itertools
 import types
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 import numpy as np
 
 from weft.frontend.items import has_lists
-from weft.frontend.values import ItemType, ListOf, Object, Scalar, TextType, Tuple
-from weft.ir.expr import Const
+from weft.frontend.values import ItemType, ListOf, TextType
 from weft.ir.program import Layout
-from weft.ir.types import FLOAT, INT, DType, ScalarType, from_numpy, type_of_value
+from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
 from weft.naming import home_of
 from weft.records import dataclass
 
@@ -66,7 +65,7 @@ class ListSpec:
 
 @dataclass(frozen=True)
 class ContainerSpec:
-    """A list of tuples or lists, a deque, a dict, a Counter, a defaultdict or a set: the types of its items.
+    """A list of tuples or lists, a deque or a dict: the types of its items.
 
     Those of a dict are its keys; its values are of type `value`.
     """
@@ -74,7 +73,9 @@ class ContainerSpec:
     kind: str
     item: ItemType
     value: ItemType | None = None
-    factory: str = ""  # what makes the default of a defaultdict
+    #: There are no defaultdicts and Counters among them, as C hosts ask.
+    factory: ClassVar[str] = ""
+    counts: ClassVar[bool] = False
 
     @property
     def has_lists(self) -> bool:
@@ -86,17 +87,12 @@ class ContainerSpec:
         return self.kind == "list" and isinstance(self.item, ListOf) and not has_lists(self.item.item)
 
     @property
-    def counts(self) -> bool:
-        return self.kind == "Counter"
-
-    @property
     def template(self) -> str:
         """As weft.runtime.templates reads it."""
         item = _template(self.item)
         if self.kind in ("list", "deque"):
             return f"[{item}]" if self.kind == "list" else f"d[{item}]"
-        prefix = "C" if self.counts else f"D{self.factory[0]}" if self.factory else ""
-        return prefix + "{" + item + ("}" if self.value is None else f":{_template(self.value)}}}")
+        return f"{{{item}:{_template(self.value)}}}"
 
     def __str__(self) -> str:
         inner = _spelled(self.item) + ("" if self.value is None else f", {_spelled(self.value)}")
@@ -370,29 +366,20 @@ def _is_rectangular(value: list[Any], depth: int = 1) -> bool:
     return type(parts[0]) is list and _is_rectangular(parts, depth + 1)
 
 
-def _entries_spec(value: Any) -> ContainerSpec | None:
-    """The spec of a dict or set by its first entries."""
-    keys = list(itertools.islice(value, 1)) or [0]  # an empty one: of anything
-    if isinstance(value, set):
-        found = _container("set", keys)
-    else:
-        factory = getattr(value, "default_factory", None)
-        if factory not in _FACTORIES or (type(value) is defaultdict and factory is None):
-            return None
-        name = "" if factory is None else factory.__name__
-        held = list(value.values()) or [0.0 if factory is None else factory()]  # what an empty one could have
-        found = _container(type(value).__name__, keys, held, name)
+def _entries_spec(value: dict[Any, Any]) -> ContainerSpec | None:
+    """The spec of a dict by its first entries; an empty one is of anything."""
+    found = _container("dict", list(itertools.islice(value, 1)) or [0], list(value.values()) or [0.0])
     return found if found is not None and set(_template(found.item)) <= set("ifb()") else None
 
 
-def _container(kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "") -> ContainerSpec | None:
+def _container(kind: str, items: list[Any], held: list[Any] | None = None) -> ContainerSpec | None:
     item = _item_type(items)
     value = None if held is None else _item_type(held)
     if item is None or (held is not None and value is None):
         return None
     letters = _template(item) + ("" if value is None else _template(value))
     columns = sum(letter in _LETTERS.values() or letter in "[{" for letter in letters)
-    return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
+    return ContainerSpec(kind, item, value) if columns <= _MAX_COLUMNS else None
 
 
 def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
@@ -415,15 +402,6 @@ def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
         return None if inner is None else ListOf(inner)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
-
-
-#: What makes the default of a defaultdict, and how its values are made inside the function.
-_FACTORIES: dict[Any, Scalar | Tuple | Object | None] = {
-    None: None,
-    int: Scalar(Const(0, INT)),
-    float: Scalar(Const(0.0, FLOAT)),
-    list: Tuple((), is_list=True),
-}
 
 
 def _template(layout: ItemType | None) -> str:
@@ -465,18 +443,6 @@ def is_function(value: object) -> bool:
     return isinstance(plain, (types.FunctionType, np.ufunc))
 
 
-def _text_dict_spec(value: dict[Any, Any]) -> TextDictSpec | None:
-    """The spec of a dict whose keys are strings; the guard checks all of it."""
-    held = next(iter(value.values()))
-    if not all(type(key) is str for key in value) or not all(type(other) is type(held) for other in value.values()):
-        return None
-    if type(held) is str:
-        return TextDictSpec(TextType("str"))
-    found = type_of_value(held)
-    fits = found is not None and found.weak and found.dtype in (DType.I64, DType.F64, DType.BOOL)
-    return TextDictSpec(found) if fits and found is not None else None
-
-
 def spec_of(value: object) -> Spec:
     """The spec of one argument; anything without a native form is an object, of which only attributes can be read."""
     found: Spec | None = None
@@ -484,9 +450,7 @@ def spec_of(value: object) -> Spec:
         found = _array_spec(value)
     elif type(value) is list:
         found = _list_spec(value)
-    elif type(value) is dict and type(next(iter(value), None)) is str:
-        found = _text_dict_spec(value)
-    elif type(value) in (dict, set, defaultdict, Counter):
+    elif type(value) is dict and type(next(iter(value), None)) is not str:
         found = _entries_spec(value)
     elif type(value) is deque:
         found = _container("deque", list(value)) if value.maxlen is None else None

@@ -629,8 +629,7 @@ def _alone(builder: Building, name: str, value: Value) -> bool:
 def _changed_itself(builder: Building, current: Value, node: ast.AugAssign, value: Value) -> bool:
     """current OP= value of a list, dict or set, which changes it for all who have it; False if it is none."""
     if isinstance(current, Dict):
-        builder.augment_dict(current, node, value)
-        return True
+        raise builder.unsupported(node, "an update in place of a dict or set", "use a loop", base=current)
     if not is_list(current):
         return False
     if isinstance(node.op, ast.Mult) and isinstance(value, Scalar) and value.type.dtype.is_integer:

@@ -299,15 +299,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Dict:
-    """A dict or set; without a table as long as nothing is known of its entries. `default`: what a defaultdict adds."""
+    """A dict; without a table as long as nothing is known of its entries."""
 
     table: Table | None
     key: ItemType | None
     item: ItemType | None
-    is_set: bool
-    default: Scalar | Tuple | Object | Closure | PythonFunction | None
     place: tuple[int, str] = field(compare=False)
-    counts: bool = False  # a Counter: what is missing counts as 0
 
 
 @dataclass(frozen=True)
@@ -524,9 +521,7 @@ def describe(value: Value) -> str:
         items = ", ".join(describe(item) for item in value.items)
         kind = "deque" if value.is_deque else "list" if value.is_list else "tuple"
         return f"({items})" if kind == "tuple" and items else f"{kind} of {items}" if items else f"empty {kind}"
-    if isinstance(value, Dict):
-        return "set" if value.is_set else "dict"
-    if isinstance(value, Keyed):
+    if isinstance(value, (Dict, Keyed)):
         return "dict"
     if isinstance(value, Records):
         return "deque" if value.is_deque else f"list of {'arrays' if isinstance(value.item, ArrayOf) else 'tuples'}"

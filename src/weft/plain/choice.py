@@ -167,11 +167,14 @@ def has_loops_beside(tree: ast.stmt, line: int, arrays: set[int] | None = None) 
     """Whether a function or statement has loops over arrays that a statement on `line` does not stand in.
 
     A loop that makes a list longer or shorter that others work on as well (the frontier of a search) is none of them:
-    as a region of its own it would get a list to change, of items that are NumPy's numbers. `arrays`: the lines on
-    which there are arrays, if that is known.
+    as a region of its own it would get a list to change, of items that are NumPy's numbers. Nor is a loop that works
+    with a dict or set that is made on that line. `arrays`: the lines on which there are arrays, if that is known.
     """
+    made = _containers_made(tree, line)
     for loop in ast.walk(tree):
         if not isinstance(loop, (ast.For, ast.While)) or loop.lineno <= line <= (loop.end_lineno or line):
+            continue
+        if any(isinstance(node, ast.Name) and node.id in made for node in ast.walk(loop)):
             continue
         lists = _lists_around(tree, loop)
         if arrays is not None and arrays.isdisjoint(range(loop.lineno, (loop.end_lineno or line) + 1)):
@@ -179,6 +182,25 @@ def has_loops_beside(tree: ast.stmt, line: int, arrays: set[int] | None = None) 
         if not any(_is_object_code(node) or _draws(node) or _changes_one_of(lists, node) for node in ast.walk(loop)):
             return True
     return False
+
+
+def _containers_made(tree: ast.stmt, line: int) -> set[str]:
+    """Names that are bound to a new dict or set by the statement on a line."""
+    return {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if isinstance(node.value, (ast.Dict, ast.DictComp, ast.Set, ast.SetComp)) or _makes_container(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+
+
+def _makes_container(node: ast.expr | None) -> bool:
+    """Whether an expression calls one of the classes of containers, by whatever name its module is known."""
+    called = node.func if isinstance(node, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name in _OBJECT_CALLS and name != "str"
 
 
 def _lists_around(tree: ast.stmt, loop: ast.AST) -> set[str]:

@@ -1,4 +1,4 @@
-"""Containers for the caller.  In: the numbers of a compiled list, deque, dict or set as columns, and how an item is
+"""Containers for the caller.  In: the numbers of a compiled list, deque or dict as columns, and how an item is
 made of them (0 for a number, -1 for one of two types, which is three columns: the number as one, as the other, and
 whether it is the other; a tuple for a tuple, with "=module|name" first for a named one); out: the Python object.
 """
@@ -6,7 +6,7 @@ whether it is the other; a tuple for a tuple, with "=module|name" first for a na
 from __future__ import annotations
 
 import importlib
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
@@ -65,14 +65,6 @@ def dict_of(key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
 
 def dict_by_names(names: tuple[str, ...], *items: Any) -> dict[str, Any]:
     return dict(zip(names, items))
-
-
-def counter_of(key: Template, value: Template, *columns: Column) -> Counter[Any]:
-    return Counter(dict_of(key, value, *columns))
-
-
-def defaultdict_of(kind: str, key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
-    return defaultdict({"int": int, "float": float}[kind], dict_of(key, value, *columns))
 
 
 def changed_list(result: Any, target: list[Any], template: str, *columns: Any) -> Any:
@@ -137,13 +129,6 @@ def changed_dict(result: Any, target: dict[Any, Any], template: str, *columns: A
     return result
 
 
-def changed_set(result: Any, target: set[Any], template: str, *columns: Any) -> Any:
-    """The result of a call that has added these items to a set, in this order."""
-    for item in templates.items_of(templates.parsed(template).item, iter([column.tolist() for column in columns])):
-        target.add(item)
-    return result
-
-
 def refilled_dict(result: Any, target: dict[Any, Any], new: dict[Any, Any]) -> Any:
     """The result of a call that has changed a dict, which holds these entries now, in this order."""
     if len(new) < len(target) or any(map(ne, target, new)):
@@ -169,10 +154,6 @@ def _core() -> Any:
 def one_of(one: Any, other: Any, is_one: bool) -> Any:
     """A number that is of one of two types."""
     return one if is_one else other
-
-
-def set_of(template: Template, *columns: Column) -> set[Any]:
-    return set(_items(template, iter(columns)))
 
 
 def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns: int) -> Any:
@@ -247,7 +228,7 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
 
 #: Those that make new objects and change nothing.
 MAKERS = frozenset(
-    {list_of, objects_of, deque_of, dict_of, dict_by_names, counter_of, defaultdict_of, one_of, set_of}
+    {list_of, objects_of, deque_of, dict_of, dict_by_names, one_of}
     | {sparse_of, sparse_banded, sparse_coordinates, sparse_diagonal, matrix_of}
     | {texts.text_of, texts.bytes_of, texts.bytearray_of, texts.member_of, texts.taken}
 )

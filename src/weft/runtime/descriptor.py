@@ -128,8 +128,10 @@ class ObjectParam:
 
 
 #: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, what an attribute of
-#: all items of a list begins with, and the template of a container with strings in it.
+#: all items of a list begins with.
 KEY, LENGTH, EACH = "@", "#", "*"
+#: Whether a dict has no such key.
+NOT_KEY = "!"
 #: Whether no item of a list has an attribute of its own, behind which its class's would be hidden.
 NOT_OWN = "~"
 
@@ -139,9 +141,8 @@ class AttrParam:
     """The attribute `name` of argument `index`, fetched at each call.
 
     In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple, "*name" the list of an
-    attribute of all items of a list of different objects of one class, "$template" a container with numbers in place of
-    its strings, and "$" these strings, right behind it; "~name" is True if no item of a list has the attribute itself.
-    Without a name it is the argument itself.
+    attribute of all items of a list of different objects of one class. "!key" is True if a dict does not have the key,
+    "~name" if no item of a list has the attribute itself. Without a name it is the argument itself.
     """
 
     index: int
@@ -518,7 +519,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        parts = [part.removeprefix(KEY).removeprefix(EACH).removeprefix(NOT_OWN) for part in hidden.parts]
+        parts = [part.lstrip(KEY + EACH + NOT_OWN + NOT_KEY) for part in hidden.parts]
         if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):

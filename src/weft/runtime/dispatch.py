@@ -50,6 +50,7 @@ from weft.runtime.descriptor import (
     LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
+    NOT_KEY,
     NOT_OWN,
     NUMPY_SCALARS,
     PYTHON_SCALARS,
@@ -443,6 +444,8 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
         return (sys.intern(part[1:]),)
     if part.startswith(EACH):
         return functools.partial(steps.watched("read attributes", templates.attribute_of_each), part[1:])
+    if part.startswith(NOT_KEY):
+        return functools.partial(templates.not_key, part[1:])
     if part.startswith(NOT_OWN):
         return functools.partial(steps.watched("read attributes", templates.not_own), part[1:])
     return int(part) if part.isdigit() else sys.intern(part)

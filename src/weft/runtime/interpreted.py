@@ -20,6 +20,7 @@ from weft.runtime.descriptor import (
     LEFT,
     LENGTH,
     NO_DEFAULT,
+    NOT_KEY,
     NOT_OWN,
     STATUS_GUARD,
     ArrayParam,
@@ -278,6 +279,8 @@ def _fetch_part(value: Any, part: str) -> Any:
         return value.get(part[1:], ABSENT) if type(value) is dict else ABSENT
     if part.startswith(EACH):
         return templates.attribute_of_each(part[1:], value)
+    if part.startswith(NOT_KEY):
+        return templates.not_key(part[1:], value)
     if part.startswith(NOT_OWN):
         return templates.not_own(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)

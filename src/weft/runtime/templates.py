@@ -357,6 +357,11 @@ def attribute_of_each(name: str, items: Any) -> list[Any]:
     return [getattr(item, name) for item in items]
 
 
+def not_key(key: str, held: Any) -> bool:
+    """Whether a dict does not have a key."""
+    return type(held) is dict and key not in held
+
+
 def not_own(name: str, items: Any) -> bool:
     """Whether no item of a list has an attribute of its own by this name."""
     return not any(name in getattr(item, "__dict__", ()) for item in items)

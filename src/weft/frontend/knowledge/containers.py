@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import Counter, defaultdict, deque
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import growing
-from weft.frontend.dicts import add_all, store_item
+from weft.frontend.dicts import store_item
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed, sound
 from weft.frontend.lists import started
 from weft.frontend.values import (
     Array,
-    Closure,
     Dict,
     Iterable,
     Object,
-    PythonFunction,
     Range,
     Records,
     Rows,
@@ -34,10 +32,9 @@ from weft.frontend.values import (
     Value,
     describe,
 )
-from weft.frontend.whole import copied_dict, count_all
 from weft.frontend.writing import loop
-from weft.ir.expr import ZERO, Const, Op
-from weft.ir.types import BOOL, FLOAT, INT
+from weft.ir.expr import ZERO, Op
+from weft.ir.types import BOOL, INT
 
 
 @native(deque, parameters="iterable maxlen", name="deque")
@@ -79,8 +76,8 @@ def _unbounded(call: Bound) -> Value:
 @native(dict, parameters="mapping")
 def _dict(call: Bound) -> Value:
     builder, value = call.builder, call.get("mapping")
-    if isinstance(value, Dict) and not value.is_set:
-        return copied_dict(builder, value, builder.calling)
+    if isinstance(value, Dict):
+        raise builder.unsupported(builder.calling, "a copy of a dict", "fill a new one in a loop", mapping=value)
     made = builder.new_dict(builder.calling)
 
     def put(entry: Value) -> None:
@@ -96,41 +93,6 @@ def _dict(call: Bound) -> Value:
         with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
             put(run.item(at))
     return made
-
-
-@native(Counter, parameters="iterable")
-def _counter(call: Bound) -> Value:
-    builder, value = call.builder, call.get("iterable")
-    made = builder.new_dict(builder.calling, counts=True)
-    if value is not None:
-        count_all(builder, made, value, builder.calling)
-    return made
-
-
-@native(set, parameters="iterable")
-def _set(call: Bound) -> Value:
-    value = call.get("iterable")
-    if isinstance(value, Dict):
-        return copied_dict(call.builder, value, call.builder.calling, is_set=True)
-    made = call.builder.new_dict(call.builder.calling, is_set=True)
-    if value is not None:
-        add_all(call.builder, made, value, call.builder.calling)
-    return made
-
-
-@native(defaultdict, parameters="default_factory")
-def _defaultdict(call: Bound) -> Value:
-    kind = call.get("default_factory")
-    known = not isinstance(kind, Object) or kind.value in (int, float, list, set, dict)
-    if not isinstance(kind, (Object, Closure, PythonFunction)) or not known:
-        reason = "a defaultdict without a factory" if kind is None else f"a defaultdict of {describe(kind)}"
-        raise Unsupported(call.builder.emitter.span, reason, "use int, float, list, set, dict or a function")
-    if not isinstance(kind, Object) or kind.value in (set, dict):
-        return call.builder.new_dict(call.builder.calling, default=kind)
-    if kind.value is list:
-        return call.builder.new_dict(call.builder.calling, default=Tuple((), is_list=True))
-    default = Scalar(Const(kind.value(), INT if kind.value is int else FLOAT))
-    return call.builder.new_dict(call.builder.calling, default=default)
 
 
 # --- heaps: item k is not larger than items 2k + 1 and 2k + 2 -------------------------------------------------------

@@ -269,7 +269,7 @@ def _choose(kind: str) -> None:
 
             return extreme_of(builder, values[0], kind)
         if len(values) == 1 and isinstance(values[0], Dict):
-            values = (entries_of(builder, values[0], "keys", None, ordered=False),)
+            values = (entries_of(builder, values[0], "keys"),)
         in_rows = isinstance(values[0], Rows) and isinstance(values[0].item, TextType) if values else False
         if len(values) == 1 and (in_rows or isinstance(values[0], Iterable)):
             values = (builder.listed(values[0]),)

@@ -67,7 +67,7 @@ def _in_memory(call: Bound, name: str) -> Value:
     """A sequence as a list in memory; a set in its order if equal keys of its items show it."""
     value = call.need(name)
     if isinstance(value, Dict):
-        value = entries_of(call.builder, value, "keys", None, ordered=call.get("key") is not None)
+        value = entries_of(call.builder, value, "keys")
     if isinstance(value, Tuple) and not (value.items and all(isinstance(item, Scalar) for item in value.items)):
         return started(call.builder, "list", replace(value, is_list=True, named=None), is_deque=False)
     return call.builder.listed(value)
@@ -124,13 +124,6 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
     if name in ("index", "count") and items.rank == 1 and len(args) == 1 and isinstance(args[0], Scalar) and not kwargs:
         return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
     return None
-
-
-def most_common(counter, count):
-    found = sorted(counter.items(), key=lambda entry: entry[1], reverse=True)
-    if count is not None:
-        return found[:count]
-    return found
 
 
 def best_or(items, default, greatest):
@@ -203,7 +196,7 @@ def _list(call: Bound) -> Value:
     if value is None:
         return Tuple((), is_list=True)
     if isinstance(value, Dict):
-        value = entries_of(call.builder, value, "keys", None)
+        value = entries_of(call.builder, value, "keys")
     return call.builder.listed(value)
 
 

@@ -80,20 +80,6 @@ def as_list(iterable):
     return result
 
 
-def as_set(iterable):
-    result = set()
-    for item in iterable:
-        result.add(item)
-    return result
-
-
-def as_counter(iterable):
-    result = collections.Counter()
-    for item in iterable:
-        result[item] += 1
-    return result
-
-
 def as_deque(iterable):
     result = collections.deque()
     for item in iterable:
@@ -388,9 +374,7 @@ _CONSUMERS: dict[Any, Callable[..., Any]] = {
     any: any_of,
     all: all_of,
     list: as_list,
-    set: as_set,
     dict: as_dict,
-    collections.Counter: as_counter,
     collections.deque: as_deque,
     sorted: in_order,
     min: least,
