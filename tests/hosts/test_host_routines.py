@@ -100,6 +100,25 @@ def singular_values(a: weft.f64[N, M]):
     return np.linalg.svd(a, compute_uv=False)
 
 
+def nearest(a: weft.f64[N, M], b: weft.f64[N, K]):
+    x, left, rank, s = np.linalg.lstsq(a, b)
+    return x, left, rank, s
+
+
+def nearest_one(a: weft.f64[N, M], b: weft.f64[N], least: float):
+    x, left, rank, s = np.linalg.lstsq(a, b, least)
+    return x, rank
+
+
+def without_symmetry(a: weft.f64[N, N]):
+    values, vectors = np.linalg.eig(a.astype(np.complex128))
+    return values, vectors
+
+
+def values_alone(a: weft.c128[K, N, N]):
+    return np.linalg.eigvals(a)
+
+
 def orthogonal(a: weft.f64[N, M]):
     q, r = np.linalg.qr(a)
     return q, r
@@ -261,6 +280,45 @@ def test_singular_values_and_orthogonal_factors(built: Built, shape: tuple[int, 
         built.agrees("orthogonal_complete", a, results="f64:2 f64:2")
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (9, 3), (3, 9), (20, 1), (30, 12)])
+def test_least_squares(built: Built, shape: tuple[int, int]) -> None:
+    draw = np.random.default_rng(sum(shape))
+    m, n = shape
+    poor = np.outer(draw.random(m), draw.random(n))
+    for a in (draw.random(shape), poor, np.zeros(shape)):
+        b = draw.random((m, 3))
+        expected = np.linalg.lstsq(a, b)
+        found = built.library.call("nearest", a, b, results="f64:2 f64:1 i32 f64:1")
+        assert found[2] == expected[2] and found[1].shape == expected[1].shape
+        for mine, numpys in zip(found, expected):
+            assert np.allclose(mine, numpys, atol=1e-10)
+        x, rank = built.library.call("nearest_one", a, b[:, 0].copy(), 0.5, results="f64:1 i32")
+        expected = np.linalg.lstsq(a, b[:, 0], 0.5)
+        assert rank == expected[2] and np.allclose(x, expected[0], atol=1e-10)
+
+
+def in_order(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return values[np.lexsort((values.imag.round(6), values.real.round(6)))]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 40])
+def test_eigenvalues_without_symmetry(built: Built, n: int) -> None:
+    draw = np.random.default_rng(n)
+    ring = np.roll(np.eye(n), 1, axis=0)
+    defective = np.eye(n, k=1) + 2 * np.eye(n)
+    plain = (draw.random((n, n)) - 0.5, ring, np.zeros((n, n)), np.diag(np.arange(n) * 1.0))
+    for a in (*plain, defective if n < 4 else ring):
+        values, vectors = built.library.call("without_symmetry", a, results="c128:1 c128:2")
+        assert np.allclose(a @ vectors, vectors * values, atol=1e-10)
+        assert np.allclose(np.linalg.norm(vectors, axis=0), 1)
+        expected = np.linalg.eigvals(a.astype(complex))
+        assert np.allclose(in_order(values), in_order(expected), atol=1e-4 if a is defective else 1e-9)
+    batch = draw.random((3, n, n)) + 1j * draw.random((3, n, n))
+    found = built.library.call("values_alone", batch, results="c128:2")
+    for mine, a in zip(found, batch):
+        assert np.allclose(in_order(mine), in_order(np.linalg.eigvals(a)), atol=1e-9)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 8, 12, 31, 37, 60, 128, 74, 1009, 1024])
 def test_transforms(built: Built, n: int) -> None:
     draw = np.random.default_rng(n)
@@ -281,5 +339,5 @@ def test_what_a_host_lacks_is_told(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text("import numpy as np\nimport weft\ndef f(a: weft.c128[:, :]):\n    return np.linalg.eigvalsh(a)\n")
     assert main(["build", "--host", "c", str(path), "-o", str(tmp_path / "built")]) == 1
     told = capsys.readouterr().err
-    assert "lacking.py:4: cannot be built for a C host: eigvalsh_lo is a routine of NumPy" in told
+    assert "lacking.py:4: f cannot be built: eigvalsh_lo is a routine of NumPy" in told
     assert not (tmp_path / "built").exists()

@@ -14,8 +14,9 @@ _SORTS: Final = ("sort", "argsort")
 _FACTORS: Final = ("solve", "solve1", "inv", "det", "slogdet", "cholesky_lo", "cholesky_up")
 _SPECTRA: Final = (
     *("eigh_lo", "eigh_up", "eigvalsh_lo", "eigvalsh_up", "svd", "svd_s", "svd_f"),
-    *("qr_r_raw", "qr_reduced", "qr_complete"),
+    *("qr_r_raw", "qr_reduced", "qr_complete", "lstsq"),
 )
+_GENERAL: Final = ("eig", "eigvals")
 
 
 def function(address: str) -> str | None:
@@ -28,6 +29,8 @@ def function(address: str) -> str | None:
         return f"host_{name}_{letter}"
     if name in _SPECTRA and letter == "d":
         return f"host_{name}_d"
+    if name in _GENERAL and letter == "D":
+        return f"host_{name}_D"
     return f"host_{name}_{letter}" if "fft" in name else None
 
 

@@ -44,6 +44,7 @@ static void *routine_memory(ptrdiff_t count, size_t size)
 #include "host_factors.c" /* again */
 
 #include "host_spectra.c"
+#include "host_general.c"
 
 static int64_t rt_routine(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps)
 {
