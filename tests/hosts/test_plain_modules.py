@@ -456,3 +456,38 @@ def test_the_faster_way_is_kept_until_calls_grow(monkeypatch: pytest.MonkeyPatch
     state.calls = state.next_time
     owner.asked(0)  # there were many calls
     assert state.way is not native and state.next_time > state.calls
+
+
+WIDE = """
+def powers(names: list[str], base: int, count: int) -> dict[str, int]:
+    x = 1
+    for _ in range(count):
+        x = x * base + 1
+    return {name: x for name in names}
+
+
+def recurrence(count: int, seen: dict[int, int]) -> int:
+    a, b = 0, 1
+    for i in range(count):
+        seen[i] = i
+        a, b = b, a + b
+    return a
+"""
+
+
+def test_integers_beyond_64_bits_are_native_from_the_second_call_on(tmp_path: Path) -> None:
+    (tmp_path / "wide.py").write_text(WIDE)
+    command = ["build", "--march", "x86-64-v2", str(tmp_path / "wide.py"), "-o", str(tmp_path / "out")]
+    assert main(command) == 0
+    known: dict[str, Any] = {}
+    exec(WIDE, known)
+    expected = [(n, known["powers"](["a"], 7, n), known["recurrence"](n, {})) for n in (5, 100, 200, 5, 93)]
+    script = f"""
+import wide
+for n, power, item in {expected!r}:
+    seen = {{}}
+    assert wide.powers(["a"], 7, n) == power and wide.recurrence(n, seen) == item and len(seen) == n
+assert wide.powers(["a"], 2**80, 1) == {{"a": 2**80 + 1}}
+print(wide.powers.plain_calls, wide.recurrence.plain_calls, wide.powers.native_calls)
+"""
+    assert run_alone(script, tmp_path, tmp_path / "out").split() == ["1", "1", "5"]

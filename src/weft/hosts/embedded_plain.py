@@ -125,7 +125,7 @@ def install(compiled: Any, versions: tuple[Any, ...], timed: bool) -> None:
     library, function = load(), compiled.__wrapped__
     native = Native(function)
     addresses = helpers["plain_addresses"]()
-    for number, signature, objects, hidden, facts, uses_numpy in versions:
+    for number, signature, objects, hidden, facts, uses_numpy, is_wide in versions:
         if uses_numpy and start_arrays() is not None:
             continue
         version_address, setup_address = addresses[len(ENTRIES) + 2 * number : len(ENTRIES) + 2 * number + 2]
@@ -133,6 +133,7 @@ def install(compiled: Any, versions: tuple[Any, ...], timed: bool) -> None:
         ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(setup_address)(ctypes.addressof(pointers))
         call = library.wp_make(version_address, function.__name__.encode())
         version = PlainVersion(call, hidden, facts, {"signature": signature})
+        version.is_wide = is_wide
         watch(call, version.is_current)
         native.versions.append(version)
         _kept.append((pointers, objects))

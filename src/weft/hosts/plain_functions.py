@@ -6,11 +6,13 @@ whose integers may leave 64 bits gets a second one behind it that expects this e
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import inspect
 import itertools
+import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +27,12 @@ from weft.records import dataclass
 
 #: Versions of one function.
 _MOST: Final = 8
+#: Arithmetic whose result may leave 64 bits, and its line: a sum with a constant is a counter.
+_GROWING: Final = (
+    re.compile(r"\bwp_(?:mul|pow|shl)_ii\(.*?, (\d+)\)"),
+    re.compile(r"\bwp_(?:add|sub)_ii\((?:(?!LL\b)[^;])*?, (\d+)\)"),
+)
+_BEYOND: Final = 1 << 70
 _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -95,7 +103,19 @@ def made(place: str, plain: types.FunctionType, found: Sequence[Sequence[Any]], 
             refused = refused or problem
     if refused is not None and not versions:
         raise refused
+    if all(len(each) == 1 for each in apart):
+        versions += _wider(plain, [each[0] for each in apart], versions[0])
     return PlainFunction(place, timed, plain, tuple(versions))
+
+
+def _wider(plain: types.FunctionType, found: Sequence[Sequence[Any]], narrow: Front) -> Iterator[Front]:
+    """The version for integers of any size, if some may grow: where there is more than counting."""
+    lines = {int(line) for pattern in _GROWING for line in pattern.findall(narrow.source)}
+    if not lines:
+        return
+    whole = [[*each, _BEYOND] if any(type(value) is int for value in each) else each for each in found]
+    with contextlib.suppress(Unsupported):
+        yield front(plain, whole, frozenset(lines))
 
 
 def _are_constants(values: Sequence[Any]) -> bool:

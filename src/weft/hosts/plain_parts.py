@@ -1,7 +1,7 @@
 """Plain Python in modules that stand alone.  In: functions with their C; out: the parts of the module that are theirs.
 
     sources     a kernel each, and the run time of plain Python once
-    texts       def _plain_0(...): return (number, signature, objects, hidden, facts, uses_numpy)
+    texts       def _plain_0(...): return (number, signature, objects, hidden, facts, uses_numpy, is_wide)
     addresses   what `embedded_plain.py` calls: entry points of the run time, then two of each kernel
 
 A version names Python's objects by where the module, or another one, has them; NotPortable if nobody has.
@@ -48,6 +48,7 @@ def version_text(made: Front, number: int, namespace: dict[str, Any], function: 
     # In an order that is the same at each build: theirs is that of addresses.
     facts = sorted({text for fact in made.facts if (text := fact_text(fact, known, function))})
     parts = (str(number), repr(made.signature), *map(_tuple, (objects, hidden, facts)), str(made.uses_numpy))
+    parts = (*parts, str(bool(made.unit.wide)))
     return f"({', '.join(parts)})"
 
 

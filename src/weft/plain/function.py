@@ -52,6 +52,7 @@ class PlainVersion:
         self.seconds: dict[str, float] = {}
         self.deopts = 0
         self.is_restored = False  # from the disk cache
+        self.is_wide = False  # it is there for integers beyond 64 bits
         self.facts = facts
         #: Whether everything that the code was made from is still so.
         self.is_current = checker(facts)
@@ -244,6 +245,8 @@ def entry(*args, **kwargs):
         may_be_wide = self._missed is not None and len(self.wide) < _MAX_WIDE  # another version can be made
         if found.reason == OVERFLOW and found.line and found.line not in self.wide and may_be_wide:
             self.wide |= {found.line}
+            self._drop(version)
+        elif found.reason == OVERFLOW and not version.is_wide and any(other.is_wide for other in self.versions):
             self._drop(version)
         elif found.deopts > _MAX_DEOPTS and found.deopts > 2 * version.calls:
             self._drop(version)
