@@ -105,7 +105,7 @@ def _for_library(parsed: argparse.Namespace, name: str, function: Any, known: Ma
         if isinstance(kinds, str):
             return hosted_functions.made(function, known)
         made = functions.made(function, kinds, general=parsed.general, alone=True)
-        library.texts(library.Plan(parsed.file.stem, (made,), parsed.chosen))
+        library.texts(library.Plan(parsed.file.stem, (made,), parsed.chosen[:1]))
         return made
     except NoSample:
         return kinds

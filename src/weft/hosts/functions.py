@@ -59,8 +59,8 @@ def hinted(
     kinds = specs_from_hints(function)
     if kinds is not None:
         return kinds
-    hints = _annotations(function)
-    taken = [name for name, hint in hints.items() if _is_callable(hint) and name != "return"]
+    hints = hints_of(function)
+    taken = [name for name, hint in hints.items() if is_callable(hint) and name != "return"]
     if taken and pointers:
         found = [_with_functions(hints.get(name)) for name in inspect.signature(function).parameters]
         if None not in found:
@@ -75,7 +75,7 @@ def hinted(
 
 def _with_functions(hint: Any) -> Spec | None:
     """The spec of a hint, or of a function of floats."""
-    if not _is_callable(hint):
+    if not is_callable(hint):
         return spec_of_hint(hint)
     inner = typing.get_args(hint)
     if len(inner) != 2 or not isinstance(inner[0], list) or any(part is not float for part in (*inner[0], inner[1])):
@@ -83,14 +83,14 @@ def _with_functions(hint: Any) -> Spec | None:
     return FunctionSpec(len(inner[0]))
 
 
-def _annotations(function: Any) -> dict[str, Any]:
+def hints_of(function: Any) -> dict[str, Any]:
     try:
         return inspect.get_annotations(function, eval_str=True)
     except (NameError, TypeError, AttributeError, SyntaxError):
         return {}
 
 
-def _is_callable(hint: Any) -> bool:
+def is_callable(hint: Any) -> bool:
     return hint is Callable or typing.get_origin(hint) is collections.abc.Callable
 
 

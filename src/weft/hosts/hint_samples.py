@@ -63,7 +63,10 @@ class Samples:
         if origin is collections.abc.Callable:
             return self._callables(inner)
         if origin is not None:
-            return [self._container(origin, inner, hint)]
+            try:
+                return [self._container(origin, inner, hint)]
+            except TypeError as problem:  # a key that cannot be hashed
+                raise NoSample(f"the hint {hint!r}") from problem
         if isinstance(hint, type):
             return self._of_class(hint)
         raise NoSample(f"the hint {hint!r}")

@@ -20,7 +20,7 @@ from typing import Any, Final
 from weft.errors import Span, Unsupported
 from weft.frontend.hints import ArrayHint, DTypeHint, array_by_use
 from weft.frontend.source import load
-from weft.hosts import hosted_objects, plain_functions, spelling, typed
+from weft.hosts import functions, hosted_objects, plain_functions, spelling, typed
 from weft.hosts.arguments import Argument, ArrayArgument, HandleArgument, Interface, Result, ScalarArgument
 from weft.hosts.c_header import Entry, parameters
 from weft.hosts.handles import handle_of_hint
@@ -75,6 +75,8 @@ class HostedFunction:
 def goes_first(function: Any, known: Mapping[str, Any]) -> bool:
     """Whether `weft.jit` would take such calls for plain Python at once."""
     plain = function.py_func
+    if any(functions.is_callable(hint) for hint in functions.hints_of(plain).values()):
+        return False  # a pointer to a function of the host's
     try:
         return plain_functions.goes_first(plain, load(plain).tree, plain_functions.samples(plain, known))
     except (NoSample, Unsupported):
@@ -83,7 +85,7 @@ def goes_first(function: Any, known: Mapping[str, Any]) -> bool:
 
 def has_containers(function: Any) -> bool:
     """Whether a parameter is a container that is no list of numbers: the compiler of arrays has little to say of it."""
-    kinds = [handle_of_hint(hint) for hint in inspect.get_annotations(function.py_func, eval_str=True).values()]
+    kinds = [handle_of_hint(hint) for hint in functions.hints_of(function.py_func).values()]
     return any(kind is not None and (kind.form not in ("list", "rows") or kind.item == "str") for kind in kinds)
 
 
@@ -91,6 +93,9 @@ def made(function: Any, known: Mapping[str, Any]) -> HostedFunction:
     """A function for C; `Unsupported` if it has no such form, NoSample if its hints say too little."""
     plain = function.py_func
     span = load(plain).span(load(plain).tree)
+    for name, parameter in inspect.signature(plain).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise Unsupported(span, f"its parameter {name} takes any number of arguments", "take a list or a dict")
     samples = plain_functions.samples(plain, known)
     found = front(plain, samples, hosted=True)
     _refuse_python(found, span)
