@@ -43,3 +43,8 @@ def test_a_window(body: str) -> None:
 )
 def test_what_stays(body: str) -> None:
     assert "[a:" in _run(body)
+
+
+def test_a_sum_of_one_point() -> None:
+    shown = _run("for i in 0 .. y_0:\n  y[i, 0] = y[i, 1] + (sum[q: 0 <= q < 3] x[i, q])")
+    assert "sum[" not in shown and "0.0_f64 + x[i, 0] + x[i, 1] + x[i, 2]" in shown

@@ -14,11 +14,13 @@ from dataclasses import field
 from fractions import Fraction
 
 from weft.analysis import ranges
+from weft.analysis.floats import without_nan
 from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE
-from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
+from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var, is_const
 from weft.ir.index import affine, canonical
+from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Buffer, Layout, Program, Stmt
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import children, node_exprs, reads, subexpressions, walk
@@ -33,6 +35,7 @@ _KEYWORDS = """auto break case char const continue default do double else enum e
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof
 main kernel weft_rt linux unix"""
 #: Comparisons, and what they are with their operands exchanged.
+_IF_A_NUMBER = {"maximum": "above", "minimum": "below"}
 _TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _RESERVED = frozenset(_KEYWORDS.split()) | frozenset(C_TYPE.values()) | c_ops.LIBRARY_NAMES
 
@@ -326,6 +329,9 @@ class Expressions:
             return power
         if expr.of == INT and (line := self._on_line(expr)) is not None:
             return line
+        if expr.op in _IF_A_NUMBER and (counted := not_nan(expr.args[1], expr.op)) is not None:
+            operands = (self.value(expr.args[0]), self.value(counted))
+            return C.Invoke(self.used.helper(_IF_A_NUMBER[expr.op], dtype), operands)
         args = tuple(self.value(arg) for arg in expr.args)
         if (bits := _of_bits(expr)) is not None:
             return C.Convert(C_TYPE[dtype], C.Infix(bits[0], args[0], c_ops.literal(bits[1], dtype)))
@@ -515,6 +521,15 @@ def _line(expr: Expr) -> tuple[Expr, int, int] | None:
         expr = inner
     wide = any(abs(number) > ranges.WORD.high for number in (factor, constant))
     return None if abs(factor) < 2 or wide or isinstance(expr, Const) else (expr, factor, constant)
+
+
+def not_nan(term: Expr, op: str) -> Expr | None:
+    """e, if a minimum or maximum takes e unless it is a NaN: select(isnan(e), the operation's identity, e)."""
+    inner = without_nan(term)
+    if inner is None:
+        return None
+    assert isinstance(term, Op)
+    return inner if is_const(term.args[1], REDUCTIONS[op].identity(term.type)) else None
 
 
 def _of_bits(expr: Op) -> tuple[str, int] | None:

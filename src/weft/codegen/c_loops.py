@@ -9,18 +9,16 @@ from dataclasses import replace
 from weft.analysis import ranges
 from weft.analysis.choices import calls_library
 from weft.analysis.cost import constant_extent
-from weft.analysis.floats import without_nan
 from weft.analysis.scopes import Path
 from weft.codegen import c_entries, c_ops, c_prefetch, c_support
 from weft.codegen import syntax as C
-from weft.codegen.c_expr import OVERFLOW, RT, Storage
+from weft.codegen.c_expr import OVERFLOW, RT, Storage, not_nan
 from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
 from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_memory import Memory
 from weft.ir import index as affine_index
-from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var, integer, is_const
+from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var, integer
 from weft.ir.index import affine
-from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
     REGIONS,
     Accumulator,
@@ -141,15 +139,6 @@ def _term(stmt: Stmt, op: str) -> Expr | None:
         if isinstance(this, Read) and this.buffer == stmt.buffer:
             return other
     return None
-
-
-def _not_nan(term: Expr, op: str) -> Expr | None:
-    """e, if a minimum or maximum takes e unless it is a NaN: select(isnan(e), the operation's identity, e)."""
-    inner = without_nan(term)
-    if inner is None:
-        return None
-    assert isinstance(term, Op)
-    return inner if is_const(term.args[1], REDUCTIONS[op].identity(term.type)) else None
 
 
 @dataclass
@@ -342,7 +331,7 @@ class Loops(Memory):
         if dtype.is_complex:
             return "parts" if accumulator.op == "add" else None
         if accumulator.op in ("minimum", "maximum"):
-            quiet = all(_not_nan(term, accumulator.op) is not None for term in terms if term is not None)
+            quiet = all(not_nan(term, accumulator.op) is not None for term in terms if term is not None)
             return "clause" if not dtype.is_float else "quiet" if quiet else "extreme"
         return "clause" if accumulator.op in _CLAUSE else None
 
@@ -526,7 +515,7 @@ class Loops(Memory):
         flag = self.extremes[stmt.buffer]
         if not flag:
             # The comparison itself passes over a NaN.
-            term = _not_nan(term, stmt.value.op)
+            term = not_nan(term, stmt.value.op)
             assert term is not None
         x = self.variable(self.expressions.ctype(term.type), "x", self.expressions.value(term), out)
         sign = "<" if stmt.value.op == "minimum" else ">"

@@ -17,7 +17,7 @@ from weft.analysis.dependence import LoopContext, directions, domain_varies, var
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
@@ -27,6 +27,7 @@ from weft.ir.walk import (
     buffers_read,
     buffers_written,
     domain_buffers,
+    free_vars,
     fresh,
     has_exit,
     map_children,
@@ -635,7 +636,10 @@ def _circle(nodes: list[Node]) -> str:
 
 
 def _everywhere(test: Check) -> Expr:
-    return Reduce("and", test.domain, test.condition) if test.domain else test.condition
+    """A test at all points of its domain; one that does not speak of them is made once, even if there are none."""
+    if not test.domain or not free_vars(test.condition) & set(dim_vars(test.domain)):
+        return test.condition
+    return Reduce("and", test.domain, test.condition)
 
 
 def _counting_up(stmt: Stmt, normal: _Normal) -> Stmt:

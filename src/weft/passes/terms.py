@@ -5,7 +5,8 @@ of reductions whose extents are small constants.
         -->  y[i, j] = maximum(maximum(maximum(x[2 * i, 2 * j], x[2 * i, 2 * j + 1]), x[2 * i + 1, 2 * j]), ...)
 
 Four elements are no vector, and what combines the lanes of one costs more than they do.  As operations they are part of
-the statement around them, of which several points go side by side.  The order is the source's.
+the statement around them, of which several points go side by side.  The order is the source's.  Sums are spelt out in
+statements of one point alone: others are sums side by side already (`abreast.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import islice
 
 from weft.analysis.cost import constant_extent
 from weft.analysis.facts import Facts
-from weft.ir.expr import Dim, Domain, Expr, Op, Reduce, integer
+from weft.ir.expr import Const, Dim, Domain, Expr, Op, Reduce, integer
 from weft.ir.index import add
 from weft.ir.program import Node, Program, Stmt
 from weft.ir.walk import expr_size, map_block, map_children, map_dim, map_sub_blocks, substitute
@@ -32,38 +33,40 @@ _CHOICES = ("minimum", "maximum", "and", "or")
 
 @declared(PASS, after=("match",), knows=Knows.BESIDE | Knows.TASKS | Knows.CALLS)
 def run(program: Program, context: PassContext) -> Program:
-    """Every statement of the program at more than one point."""
+    """Every statement in a loop, or at several points."""
     algebra = Algebra(context.options.fp == "strict")
 
     def visit(node: Node) -> Node:
-        if isinstance(node, Stmt) and node.domain:
-            value = spelt(node.value, algebra)
+        if isinstance(node, Stmt):
+            value = spelt(node.value, algebra, not node.domain)
             return node if value is node.value else replace(node, value=value)
         return map_sub_blocks(node, lambda block: map_block(block, visit))
 
-    body = map_block(program.body, visit)
+    body = map_block(program.body, lambda node: node if isinstance(node, Stmt) and not node.domain else visit(node))
     if all(new is old for new, old in zip(body, program.body)):
         return program
     context.done(PASS, "the few terms of a reduction are spelt out", program.span)
     return replace(program, body=body)
 
 
-def spelt(expr: Expr, algebra: Algebra) -> Expr:
-    """An expression without the reductions of a few points."""
-    expr = map_children(expr, lambda e: spelt(e, algebra))
-    if not isinstance(expr, Reduce) or why_not(expr) is not None:
+def spelt(expr: Expr, algebra: Algebra, sums: bool = False) -> Expr:
+    """An expression without the reductions of a few points, or of some that are no sums."""
+    expr = map_children(expr, lambda e: spelt(e, algebra, sums))
+    if not isinstance(expr, Reduce) or why_not(expr, sums) is not None:
         return expr
     values = [algebra.simplify(substitute(expr.value, point), Facts()) for point in _points(expr.dims, {})]
     total = values[0]
+    if expr.op == "add" and expr.type.dtype.kind in "fc":
+        total = Op("add", (Const(0.0 if expr.type.dtype.kind == "f" else 0j, expr.type), total), expr.type)
     for value in values[1:]:
         total = Op(expr.op, (total, value), expr.type)
     return total
 
 
-def why_not(reduction: Reduce) -> str | None:
+def why_not(reduction: Reduce, sums: bool = False) -> str | None:
     """Why a reduction stays one; None if it need not."""
-    if reduction.op not in _CHOICES:
-        return "its sum begins with a zero"
+    if reduction.op not in _CHOICES and not (sums and reduction.op == "add"):
+        return "a sum, which may go side by side with others"
     if reduction.type != reduction.value.type:
         return "its result has another type than its terms"
     try:
