@@ -78,7 +78,19 @@ def _limits(rng: np.random.Generator) -> np.ndarray:
     return np.sort(rng.random(5000))
 
 
+def row_peaks(a):
+    at = np.zeros(a.shape[0], dtype=np.int64)
+    for i in range(a.shape[0]):
+        best = a[i, 0]
+        for j in range(1, a.shape[1]):
+            if a[i, j] > best:
+                best = a[i, j]
+                at[i] = j
+    return at
+
+
 KERNELS = [
+    Kernel("extremes", row_peaks, lambda rng: (rng.random((400, 400)),)),
     Kernel("wasserstein", wasserstein, lambda rng: (rng.standard_normal(50_000), rng.standard_normal(50_000) + 0.3)),
     Kernel("wasserstein", wasserstein_equal, lambda rng: (rng.standard_normal(100_000), rng.standard_normal(100_000))),
     Kernel(
