@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-#: Sums may be reassociated without fp="strict" (docs/user.md); data are chosen so that this seldom shows.
+#: Sums may be reassociated without fp="strict" (docs/same_answer.md); data are chosen so that this seldom shows.
 TOLERANCE = 1e-9
 TOLERANCE_32 = 2e-4
 _DEEPEST = 12

@@ -283,7 +283,7 @@ def call(w: Writer) -> tuple[str, bool]:
     return f"{name}({', '.join([*first, *rest])})", name in _IN_PLACE or name.endswith(".at")
 
 
-#: Searches in what is not sorted give any place (docs/user.md): the argument that is sorted first.
+#: Searches in what is not sorted give any place (docs/same_answer.md): the argument that is sorted first.
 _SORTED = {"np.searchsorted": 0, "np.interp": 1}
 _SORTERS = ("np.searchsorted", "ndarray.searchsorted")
 _IN_PLACE = {"np.put", "np.putmask", "np.place", "np.put_along_axis", "np.copyto", "np.fill_diagonal"}

@@ -10,6 +10,7 @@ import ast
 import builtins
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -50,8 +51,8 @@ def text_of(page: str) -> str:
 def blocks(page: str, language: str) -> list[tuple[int, str]]:
     """The fenced blocks of a language, each with the line it starts on."""
     text = text_of(page)
-    found = re.finditer(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
-    return [(text.count("\n", 0, match.start(1)) + 1, match[1]) for match in found]
+    found = re.finditer(r"^```(\S*)[^\n]*\n(.*?)^```", text, re.M | re.S)
+    return [(text.count("\n", 0, match.start(2)) + 1, match[2]) for match in found if match[1] == language]
 
 
 def inline_code(page: str) -> list[str]:
@@ -171,7 +172,7 @@ def _commands(page: str) -> Iterator[tuple[str, list[str]]]:
     for code in (*inline_code(page), *shell):
         words = code.split()
         if len(words) > 1 and words[0] == "weft" and re.fullmatch(r"[a-z]+", words[1]):
-            yield words[1], words[2:]
+            yield words[1], list(itertools.takewhile(lambda word: not word.endswith(".py"), words[2:]))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -186,10 +187,10 @@ def test_commands_exist(page: str) -> None:
 
 
 def test_every_command_and_its_options_are_documented() -> None:
-    section = text_of("docs/user.md").split("## The command line")[1].split("\n## ")[0]
+    page = text_of("docs/commands.md")
     for name, parser in _subcommands().items():
-        row = "".join(line for line in section.splitlines() if line.startswith(f"| `weft {name}"))
-        assert row, name
+        assert f"](#weft-{name})" in page and f"\n## weft {name}\n" in page, name
+        row = page.split(f"\n## weft {name}\n")[1].split("\n## ")[0]
         for action in parser._actions:
             options = [option for option in action.option_strings if option not in ("-h", "--help")]
             assert not options or any(option in row for option in options), f"{name} {options}"
@@ -231,7 +232,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_every_option_is_documented() -> None:
-    section = text_of("docs/user.md").split("## Options")[1].split("\n## ")[0]
+    section = text_of("docs/options.md").split("## Options")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `(\w+)` \|", section, re.M)
     assert set(listed) == set(option_names())
 
@@ -239,7 +240,7 @@ def test_every_option_is_documented() -> None:
 def test_environment_variables_are_those_that_are_read() -> None:
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "weft").rglob("*.py"))
     read = set(re.findall(r"\"(WEFT_[A-Z_]+)\"", sources)) - {"WEFT_"}
-    listed = set(re.findall(r"WEFT_[A-Z_]+[A-Z]", text_of("docs/user.md")))
+    listed = set(re.findall(r"WEFT_[A-Z_]+[A-Z]", text_of("docs/options.md")))
     options = {variable_of(name) for name in option_names()}
     assert read <= listed
     assert listed <= read | options
