@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from weft import net, restored, steps
-from weft.errors import NOWHERE, PragmaError, Span, Unsupported, WeftError, lacks_compiler, source_line
+from weft.errors import NOWHERE, DimensionError, Span, Unsupported, WeftError, lacks_compiler, source_line
 from weft.records import dataclass
 from weft.runtime import machine
 
@@ -180,15 +180,17 @@ def require_dimensions(function: Any, values: tuple[Any, ...]) -> None:
     for array, names in function.options.dim_info:
         shape = getattr(given.get(array), "shape", None)
         if shape is None:
-            raise PragmaError(function._place(), f"dim_info names {array!r}, which is no array argument")
+            arrays = ", ".join(name for name, value in given.items() if hasattr(value, "shape")) or "there is none"
+            told = f"dim_info names {array!r}, which is no array argument"
+            raise DimensionError(function._place(), told, f"name an array argument: {arrays}")
         if len(shape) != len(names):
             told = f"dim_info gives {array} {len(names)} dimensions, it has {len(shape)}"
-            raise PragmaError(function._place(), told, "name each of them")
+            raise DimensionError(function._place(), told, "name each of them")
         for axis, (name, size) in enumerate(zip(names, shape)):
             known, where = sizes.setdefault(name, (size, f"axis {axis} of {array}"))
             if known != size:
                 told = f"dimension {name!r} is {known} ({where}) and {size} (axis {axis} of {array})"
-                raise PragmaError(function._place(), told, "give dimensions of other sizes other names in dim_info")
+                raise DimensionError(function._place(), told, "give dimensions of other sizes other names in dim_info")
 
 
 def dump(function: Any, code: str | None) -> None:

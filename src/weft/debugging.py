@@ -65,8 +65,10 @@ class _Watch:
         line = self.line.get(frame, frame.f_lineno)
         self.known[frame], self.line[frame] = now, frame.f_lineno
         if new and not _says_so(frame, line):
-            raise FloatingPointError(_told(frame, line, new[0]))
+            raise FloatingPointError(_told(frame, line, new[0], frame.f_locals[new[0]]))
         if event == "return":
+            if _count(value) and not now and not _says_so(frame, line):
+                raise FloatingPointError(_told(frame, line, "the result", value))
             self.known.pop(frame, None)
             self.line.pop(frame, None)
         return self.inside
@@ -96,11 +98,10 @@ def _says_so(frame: FrameType, line: int) -> bool:
     return re.search(r"\b(inf|nan|Inf|NaN|isnan|isfinite)\b", text) is not None
 
 
-def _told(frame: FrameType, line: int, name: str) -> str:
+def _told(frame: FrameType, line: int, name: str, value: Any) -> str:
     from weft.errors import Span, source_line
 
-    file, value = frame.f_code.co_filename, frame.f_locals[name]
-    where = ""
+    file, where = frame.f_code.co_filename, ""
     shown = value
     if isinstance(value, np.ndarray) and value.ndim:
         first = tuple(int(place[0]) for place in np.nonzero(~np.isfinite(value)))

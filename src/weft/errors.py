@@ -269,6 +269,13 @@ class PragmaError(ParallelError):
         return self.told("not a pragma")
 
 
+class DimensionError(PragmaError):
+    """Arguments whose dimensions are not those that the option `dim_info` names."""
+
+    def __str__(self) -> str:
+        return self.told("other dimensions than said")
+
+
 class TransformError(WeftError):
     """A transformation that was asked for (`weft.transform`) cannot be applied."""
 

@@ -34,7 +34,8 @@ class Recompiles:
 def explain_recompiles(function: Any) -> Recompiles:
     """Why `function` has the versions it has."""
     if not hasattr(function, "signatures") or not hasattr(function, "py_func"):
-        raise TypeError(f"{function!r} is not compiled: put @weft.jit before its definition")
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"{name} is not compiled: put @weft.jit before its definition")
     found: list[tuple[str, float, int, str]] = []
     counts = list(function.call_counts)
     ahead = len(function._prebuilt)

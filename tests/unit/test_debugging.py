@@ -176,3 +176,16 @@ def test_native_code_knows_the_names_and_lines_of_the_user(
         table = subprocess.run(["objdump", "--dwarf=decodedline", library], capture_output=True, text=True).stdout
         lines = {int(row[1]) for row in re.findall(r"^(heated\.py) +(\d+)", table, re.M)}
         assert lines and lines <= set(own), lines
+
+
+def test_debug_stops_at_a_result_that_is_no_number() -> None:
+    @weft.jit(cache=False)
+    def share(a: Any, k: int) -> Any:
+        return a[k] / a[0]
+
+    with pytest.raises(FloatingPointError, match="the result is nan") as stop, np.errstate(all="ignore"), weft.debug():
+        share(np.zeros(3), 1)
+    assert "return a[k] / a[0]" in str(stop.value)
+    with weft.debug():
+        assert share(np.ones(3), 1) == 1.0
+        assert np.isnan(share(np.array([1.0, np.nan]), 1))  # it was in the argument
