@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import importlib
 import linecache
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -334,6 +336,15 @@ def hide_own_frames(error: BaseException) -> None:
         found = found.tb_next
     if found is not None or isinstance(error, (WeftError, KeyboardInterrupt)):
         error.__traceback__ = found
+
+
+def users_level() -> int:
+    """The `stacklevel` of a warning, given in the function that calls this one, that names the first line which is not
+    weft's own."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_PACKAGE, contextlib.__file__)):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class TransformWarning(UserWarning):

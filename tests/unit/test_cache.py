@@ -289,10 +289,18 @@ def test_an_unwritable_directory_warns_once_and_works(tmp_path: Path) -> None:
         cache.put(digest("second"), {"kernel.so": CONTENT})
         with cache.workspace() as directory:
             (directory / "x").write_text("x")
-    assert len(seen) == 1
+    assert len(seen) == 1 and seen[0].filename == __file__
     assert cache.get(KEY) == path
     assert (path / "kernel.so").read_bytes() == CONTENT
     assert not cache.info().writable
+
+
+def test_the_warning_names_the_users_line_from_a_workspace_too(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = Cache(tmp_path / "file" / "cache")
+    with pytest.warns(CacheWarning, match="WEFT_CACHE_DIR") as seen, cache.workspace():
+        pass
+    assert [one.filename for one in seen] == [__file__]
 
 
 def test_a_directory_that_stops_being_writable(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

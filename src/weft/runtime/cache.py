@@ -27,7 +27,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from weft import steps
-from weft.errors import CacheWarning
+from weft.errors import CacheWarning, users_level
 from weft.forking import Lock
 from weft.naming import home_of
 from weft.records import dataclass
@@ -312,7 +312,7 @@ class Cache:
                     f"cannot use the cache directory {self.directory} ({reason}): compiled code is kept for this "
                     "process only. Set WEFT_CACHE_DIR to a writable directory.",
                     CacheWarning,
-                    stacklevel=4,
+                    stacklevel=users_level(),
                 )
             return _made(self._private)
 
