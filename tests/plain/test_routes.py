@@ -31,7 +31,9 @@ CALLS = """
     np.searchsorted(a, 0, side="right")    np.array([a, b])    np.concatenate([a, b])    np.vstack([a, b])
     np.stack([a, b])    np.hstack([a, b])    np.dot(a, b)    a @ b    m.sum()    m.sum(axis=0)    m.sum(axis=1)
     np.sum(m, 0)    m.mean(axis=0)    m.mean(axis=-1)    m.max(axis=0)    m.min(axis=1)    m.prod(axis=1)    np.exp(m)
-    m @ m.T    m.T @ m    np.dot(m, k)    m @ k    k @ k[0]    k[0] @ k
+    m @ m.T    m.T @ m    np.dot(m, k)    m @ k    k @ k[0]    k[0] @ k    np.sort(a)    np.argsort(a)    np.median(b)
+    np.unique(a)    np.unique(n)    np.bincount(np.abs(n))    np.diff(a)    np.diff(n)    np.outer(a[:9], b[:9])
+    np.max(n)    np.any(a > 0)    np.argmin(b)    np.sum(n)
 """
 LINES = [line.strip().split("    ") for line in CALLS.strip().splitlines()]
 NAMES = "a, b, m, k, n"

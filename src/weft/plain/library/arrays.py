@@ -369,6 +369,18 @@ def _rounded(name: str) -> Callable[[Frame, Value], Value | None]:
     return rule
 
 
+def _folded(name: str) -> Function:
+    """A fold of all elements of an array, as by the method."""
+
+    def rule(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        only = arguments[0].node.only() if len(arguments) == 1 and isinstance(arguments[0], Value) else None
+        if only is None or only.kind != "ndarray" or keywords:
+            return arrays.by_numpy(cx, _numpy(name), arguments, keywords)
+        return arrays.reduced(cx, {"amin": "min", "amax": "max"}.get(name, name), arguments[0], [], {})
+
+    return rule
+
+
 _IN_DOUBLE: Final = frozenset(("int", "float", "np.float64", "np.int64"))
 
 
@@ -431,6 +443,7 @@ _RULES: dict[str, Function] = {
     "floor": _of_numbers("floor", _rounded("floor")),
     "ceil": _of_numbers("ceil", _rounded("ceil")),
 }
+_RULES |= {name: _folded(name) for name in ("any", "all", "min", "max", "amin", "amax", "argmin", "argmax", "sum")}
 _RULES |= {name: _of_numbers(name, _by_loop(foreign.LOOPS[name, "d->d"])) for name in foreign.LOOPS_OF_ONE}
 _RULES |= {name: _by_loop_of_two(name, foreign.LOOPS[name, "dd->d"]) for name in foreign.LOOPS_OF_TWO}
 

@@ -37,6 +37,13 @@ _MOVES: Final = {
     "vstack": ("ROWS", 1),
     "stack": ("ROWS", 1),
     "array": ("ROWS", 1),
+    "sort": ("SORT", 1),
+    "argsort": ("ARGSORT", 1),
+    "unique": ("UNIQUE", 1),
+    "median": ("MEDIAN", 1),
+    "bincount": ("BINCOUNT", 1),
+    "diff": ("DIFF", 1),
+    "outer": ("OUTER", 2),
 }
 #: Names of operators that are those of ufuncs.
 _OPERATORS: Final = {"abs": "absolute", "truediv": "divide", "add": "add", "mul": "multiply", "sub": "subtract"}

@@ -424,7 +424,8 @@ double wp_numpy_two(int64_t place, double x, double y, int64_t line);
 enum {
     WP_ROUTE_EACH, WP_ROUTE_POWER, WP_ROUTE_SUM, WP_ROUTE_PRODUCT, WP_ROUTE_EXTREME, WP_ROUTE_MEAN, WP_ROUTE_VARIANCE, WP_ROUTE_DEVIATION,
     WP_ROUTE_RUNNING_SUM, WP_ROUTE_MATMUL, WP_ROUTE_NORM, WP_ROUTE_WHERE, WP_ROUTE_GATHER, WP_ROUTE_SEARCH_LEFT, WP_ROUTE_SEARCH_RIGHT,
-    WP_ROUTE_JOINED, WP_ROUTE_ROWS, WP_ROUTES
+    WP_ROUTE_JOINED, WP_ROUTE_ROWS, WP_ROUTE_SORT, WP_ROUTE_ARGSORT, WP_ROUTE_UNIQUE, WP_ROUTE_MEDIAN, WP_ROUTE_BINCOUNT, WP_ROUTE_DIFF,
+    WP_ROUTE_OUTER, WP_ROUTES
 };
 wp_val wp_call_numpy(int64_t route, int64_t place, void *python, const wp_val *args, int64_t count, const wp_spec *result, int64_t line);
 int64_t wp_draw_whole(void *generator, int64_t low, int64_t high, int64_t masked, int64_t line);

@@ -550,6 +550,161 @@ static int route_rows(const route_call *c)
     return gives(c, made);
 }
 
+/* --- order --- */
+
+/* Above so many elements NumPy's own sorts are the faster ones. */
+enum { SORTED = 2048 };
+
+typedef struct {
+    union {
+        double d;
+        int64_t i;
+    } key;
+    int64_t place;
+} sorted_item;
+
+static int by_float(const void *p, const void *q)
+{
+    const sorted_item *a = p, *b = q;
+    return a->key.d < b->key.d ? -1 : a->key.d > b->key.d ? 1 : a->place < b->place ? -1 : 1;
+}
+
+static int by_whole(const void *p, const void *q)
+{
+    const sorted_item *a = p, *b = q;
+    return a->key.i < b->key.i ? -1 : a->key.i > b->key.i ? 1 : a->place < b->place ? -1 : 1;
+}
+
+/* The elements of a short array in rising order, equal ones by their places; NULL: too many, or NaN or a negative zero is among them,
+   of whose order NumPy has its own idea. */
+static sorted_item *sorted_items(const route_call *c, int64_t *count)
+{
+    const wp_array *a = array_of(c->args[0]);
+    if (c->count != 1 || a == NULL || rank_of(a) != 1 || a->extent[0] == 0 || a->extent[0] > SORTED)
+        return NULL;
+    if (tag_of(a) != WP_NP_FLOAT64 && tag_of(a) != WP_NP_INT64)
+        return NULL;
+    int is_whole = tag_of(a) == WP_NP_INT64;
+    sorted_item *items = heap_block(PLAIN, a->extent[0] * (int64_t)sizeof *items);
+    for (int64_t i = 0; i < a->extent[0]; i++) {
+        memcpy(&items[i].key, a->data + i * a->extent[1], 8);
+        items[i].place = i;
+        if (!is_whole && (items[i].key.d != items[i].key.d || (items[i].key.d == 0.0 && signbit(items[i].key.d))))
+            return NULL;
+    }
+    *count = a->extent[0];
+    qsort(items, (size_t)*count, sizeof *items, is_whole ? by_whole : by_float);
+    return items;
+}
+
+static int route_sort(const route_call *c)
+{
+    int64_t count;
+    const sorted_item *items = sorted_items(c, &count);
+    if (items == NULL || tag_of(array_of(c->args[0])) != c->tag)
+        return 0;
+    wp_array *made = array_like(c->type, &count, c->line);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(made->data + 8 * i, &items[i].key, 8);
+    return gives(c, made);
+}
+
+/* Where elements are equal, the order of their places is NumPy's own. */
+static int route_argsort(const route_call *c)
+{
+    int64_t count;
+    const sorted_item *items = sorted_items(c, &count);
+    for (int64_t i = 1; items != NULL && i < count; i++)
+        if (items[i].key.i == items[i - 1].key.i)
+            return 0;
+    if (items == NULL || c->tag != WP_NP_INT64)
+        return 0;
+    wp_array *made = array_like(c->type, &count, c->line);
+    for (int64_t i = 0; i < count; i++)
+        ((int64_t *)made->data)[i] = items[i].place;
+    return gives(c, made);
+}
+
+static int route_unique(const route_call *c)
+{
+    int64_t count, kept = 0;
+    sorted_item *items = sorted_items(c, &count);
+    if (items == NULL || c->type == NULL || tag_of(array_of(c->args[0])) != c->tag)
+        return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || items[i].key.i != items[i - 1].key.i)
+            items[kept++].key = items[i].key;
+    wp_array *made = array_like(c->type, &kept, c->line);
+    for (int64_t i = 0; i < kept; i++)
+        memcpy(made->data + 8 * i, &items[i].key, 8);
+    return gives(c, made);
+}
+
+static int route_median(const route_call *c)
+{
+    int64_t count;
+    const sorted_item *items = sorted_items(c, &count);
+    if (items == NULL || c->type != NULL || c->tag != WP_NP_FLOAT64 || tag_of(array_of(c->args[0])) != c->tag)
+        return 0;
+    double high = items[count / 2].key.d, low = items[(count - 1) / 2].key.d, sum = count % 2 ? high : low + high;
+    return sum != 0.0 && fabs(sum) <= __DBL_MAX__ && gives_number(c, count % 2 ? sum : sum / 2);
+}
+
+static int route_bincount(const route_call *c)
+{
+    const wp_array *a = array_of(c->args[0]);
+    int64_t most = -1;
+    if (c->count != 1 || a == NULL || rank_of(a) != 1 || tag_of(a) != WP_NP_INT64 || c->tag != WP_NP_INT64 || a->extent[0] == 0)
+        return 0;
+    for (int64_t i = 0; i < a->extent[0]; i++) {
+        int64_t x = *(const int64_t *)(a->data + i * a->extent[1]);
+        if (x < 0 || x >= 1 << 20)
+            return 0;
+        most = x > most ? x : most;
+    }
+    most++;
+    wp_array *made = array_like(c->type, &most, c->line);
+    for (int64_t i = 0; i < a->extent[0]; i++)
+        ((int64_t *)made->data)[*(const int64_t *)(a->data + i * a->extent[1])]++;
+    return gives(c, made);
+}
+
+static int route_diff(const route_call *c)
+{
+    const wp_array *a = array_of(c->args[0]);
+    if (c->count != 1 || a == NULL || rank_of(a) != 1 || tag_of(a) != c->tag || (c->tag != WP_NP_FLOAT64 && c->tag != WP_NP_INT64))
+        return 0;
+    int64_t count = a->extent[0] > 0 ? a->extent[0] - 1 : 0, stride = a->extent[1];
+    wp_array *made = array_like(c->type, &count, c->line);
+    clear_trouble();
+    for (int64_t i = 0; i < count; i++) {
+        const char *at = a->data + i * stride;
+        if (c->tag == WP_NP_INT64)
+            ((uint64_t *)made->data)[i] = *(const uint64_t *)(at + stride) - *(const uint64_t *)at;
+        else
+            ((double *)made->data)[i] = *(const double *)(at + stride) - *(const double *)at;
+    }
+    no_trouble(c->line);
+    return gives(c, made);
+}
+
+static int route_outer(const route_call *c)
+{
+    const wp_array *a = array_of(c->args[0]), *b = array_of(c->args[1]);
+    if (c->count != 2 || a == NULL || b == NULL || rank_of(a) != 1 || rank_of(b) != 1 || c->tag != WP_NP_FLOAT64 || tag_of(a) != c->tag ||
+        tag_of(b) != c->tag)
+        return 0;
+    int64_t shape[] = {a->extent[0], b->extent[0]};
+    wp_array *made = array_like(c->type, shape, c->line);
+    double *to = (double *)made->data;
+    clear_trouble();
+    for (int64_t i = 0; i < shape[0]; i++)
+        for (int64_t j = 0; j < shape[1]; j++)
+            *to++ = *(const double *)(a->data + i * a->extent[1]) * *(const double *)(b->data + j * b->extent[1]);
+    no_trouble(c->line);
+    return gives(c, made);
+}
+
 static int (*const routes[WP_ROUTES])(const route_call *) = {
     [WP_ROUTE_EACH] = route_each,
     [WP_ROUTE_POWER] = route_power,
@@ -568,6 +723,13 @@ static int (*const routes[WP_ROUTES])(const route_call *) = {
     [WP_ROUTE_SEARCH_RIGHT] = route_search_right,
     [WP_ROUTE_JOINED] = route_joined,
     [WP_ROUTE_ROWS] = route_rows,
+    [WP_ROUTE_SORT] = route_sort,
+    [WP_ROUTE_ARGSORT] = route_argsort,
+    [WP_ROUTE_UNIQUE] = route_unique,
+    [WP_ROUTE_MEDIAN] = route_median,
+    [WP_ROUTE_BINCOUNT] = route_bincount,
+    [WP_ROUTE_DIFF] = route_diff,
+    [WP_ROUTE_OUTER] = route_outer,
 };
 
 wp_val wp_call_numpy(int64_t route, int64_t place, void *python, const wp_val *args, int64_t count, const wp_spec *result, int64_t line)
