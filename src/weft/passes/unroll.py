@@ -39,7 +39,7 @@ PASS = "unroll"
 MOST_STATEMENTS, MOST_ITERATIONS = 128, 16
 
 
-@declared(PASS, after=("checks",), knows=Knows.BESIDE)
+@declared(PASS, after=("checks",), reshapes=True, knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every such nest below a loop that stays."""
     if not any(isinstance(node, Loop) and _varies(node) for node in walk(program.body)):
