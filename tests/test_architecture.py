@@ -61,8 +61,9 @@ LAYERS: dict[str, set[str]] = {
     "transform_file": _OPEN,
     "steering": _OPEN | {"frontend", "transform_file", "passes"},
     "restored": _OPEN | {"runtime", "recalled", "registry", "frontend", "compiled"},
-    "parted": _OPEN | {"frontend", "trial"},
-    "asked": _OPEN | _MIDDLE | {"compiled", "pipeline", "net", "plain", "restored"},
+    "parted": _OPEN | {"frontend", "trial", "plainly"},
+    "proposed": _OPEN | _MIDDLE | {"pipeline"},
+    "asked": _OPEN | _MIDDLE | {"compiled", "pipeline", "net", "plain", "proposed", "restored"},
     "pickles": _OPEN | {"runtime"},
     "jitted": _OPEN
     | _MIDDLE
