@@ -35,8 +35,8 @@ def test_this_becomes_the_source(reason: str, source: str, types: dict[str, str]
 
 #: What a reason says of its source: "this comparison" is told as "the comparison in `a < b`".
 _NOUNS = frozenset(
-    "arguments axis comparison container ddof edge element format function index item items key kind list operator "
-    "pragma shape shapes size spacing subscripts type types use value values version".split()
+    "arguments axis comparison container ddof edge element format function index item items key kind list operation "
+    "operator pragma shape shapes size spacing subscripts type types use value values version".split()
 )
 
 
