@@ -658,8 +658,11 @@ def check_in_place(result: ScalarType, target: ScalarType, emitter: Emitter) -> 
 def normalise_axes(axis: int | tuple[int, ...] | None, rank: int, emitter: Emitter) -> tuple[int, ...]:
     axes = tuple(range(rank)) if axis is None else (axis,) if isinstance(axis, int) else axis
     result = tuple(a + rank if a < 0 else a for a in axes)
-    if any(not 0 <= a < rank for a in result) or len(set(result)) != len(result):
-        raise Unsupported(emitter.span, f"AxisError: axis {axis} is out of bounds for an array of rank {rank}")
+    for given, found in zip(axes, result):
+        if not 0 <= found < rank:
+            raise Unsupported(emitter.span, f"AxisError: axis {given} is out of bounds for an array of rank {rank}")
+    if len(set(result)) != len(result):
+        raise Unsupported(emitter.span, f"ValueError: axis={axis} names one axis twice")
     return result
 
 

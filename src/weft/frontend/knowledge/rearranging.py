@@ -64,9 +64,9 @@ def _rot90(call: Bound) -> Value:
         raise Unsupported(emitter.span, "TypeError: np.rot90 with None for k or axes")
     turns = (1 if call.get("k") is None else constant_int(call.need("k"), emitter)) % 4
     given = (0, 1) if call.get("axes") is None else constant(call.need("axes"), emitter)
-    axes = arrays.normalise_axes(given if isinstance(given, int) else tuple(given), array.rank, emitter)
-    if len(axes) != 2:
+    if isinstance(given, int) or len(given) != 2:
         raise Unsupported(emitter.span, "ValueError: len(axes) must be 2.")
+    axes = arrays.normalise_axes(tuple(given), array.rank, emitter)
     order = list(range(array.rank))
     order[axes[0]], order[axes[1]] = axes[1], axes[0]
     if turns == 0:
