@@ -53,6 +53,7 @@ CASES = {
     "a.dot(a[::-1])": ("np.arange(36.0).reshape(4, 3, 3)[::2]",),
     "np.nanquantile(a, [0.5, 1])": ("np.zeros(0)", "np.zeros((2, 0))", "np.ones((2, 2))"),
     "np.nanpercentile(a, [], axis=0), np.nanquantile(a[a > 0], [0.5])": ("np.zeros((0, 3))", "np.ones((2, 2))"),
+    "np.ldexp(2, a), np.ldexp(2, a[1]), np.ldexp(2.0, a)": ("np.arange(5, dtype='i2')", "np.arange(5)"),
     "np.absolute(a[a > 0], out=a)": ("np.array([3, 2, 0])", "np.array([3, 2, 1])"),
 }
 

@@ -246,8 +246,10 @@ def _spacing(parts: tuple[Expr, ...], span: Span) -> Expr:
 
 @_meaning(np.ldexp, cost=10)
 def _ldexp(parts: tuple[Expr, ...], span: Span) -> Expr:
+    mantissa, exponent = parts[0].type, parts[1]
+    if mantissa.weak and mantissa.dtype is DType.I64 and not exponent.type.weak:
+        raise Unsupported(span, "np.ldexp of a Python integer, of which NumPy makes a float16", "pass a float")
     (x,), of = _floats(parts[:1], span)
-    exponent = parts[1]
     if exponent.type.dtype.kind not in "bi" and exponent.type.dtype not in (DType.U8, DType.U16, DType.U32):
         reason = f"TypeError: np.ldexp with an exponent of {exponent.type}"
         raise Unsupported(span, reason, "pass integers as the exponent")
