@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+import numpy as np
 import pytest
 
 import weft
@@ -62,7 +63,6 @@ def level(x):
     return found, found + 1, found > Level.LOW, found == 5, found.value
 
 
-@pytest.mark.usefixtures("array_compiler_only")
 def test_members_that_are_numbers() -> None:
     compiled = same(level, (1,), (4,), (9,))
     assert compiled(4)[0] is Level.MIDDLE and type(compiled(4)[1]) is int
@@ -80,7 +80,6 @@ def totals(n):
     return total, Level.HIGH.value + Sign.MINUS.value, Sign.ADD is Sign.PLUS, Level.LOW == Sign.PLUS, State.WORD.name
 
 
-@pytest.mark.usefixtures("array_compiler_only")
 def test_members_in_loops() -> None:
     same(totals, (0,), (1,), (10,))
 
@@ -131,3 +130,37 @@ def test_classes_with_rules_of_their_own_run_in_python() -> None:
 
     compiled = weft.jit(fallback="silent")(same_one)
     assert compiled(2) and compiled(9)
+
+
+def switched(a):
+    """A state that a loop over an array changes, and a loop over arrays beside it."""
+    state, changes = State.START, 0
+    for i in range(len(a)):
+        if state is State.START and a[i] > 0.5:
+            state, changes = State.WORD, changes + 1
+        elif state is State.WORD and a[i] < 0.2:
+            state = State.START
+    out = np.zeros(len(a))
+    for i in range(1, len(a)):
+        out[i] = a[i] - a[i - 1]
+    return changes, state, out
+
+
+def known_beside_arrays(a):
+    return a * Level.HIGH, a - Level(5), Level.LOW in (Level.LOW, Level.HIGH), Sign.ADD, State.WORD.value, Level.LOW + 1
+
+
+def kept_beside_arrays(a):
+    counts = {Sign.PLUS: 0, Sign.MINUS: 0}
+    for i in range(len(a)):
+        counts[Sign.PLUS if a[i] > 0.5 else Sign.MINUS] += 1
+    return counts, a * counts[Sign.PLUS], Sign(int(a[0] + 1.0))
+
+
+@pytest.mark.parametrize("backend", ["auto", "python"])
+@pytest.mark.parametrize("function", [switched, known_beside_arrays, kept_beside_arrays])
+def test_members_beside_arrays(function, backend) -> None:
+    compiled = weft.jit(fallback="silent", backend=backend)(function)
+    for size in (1, 2, 40):
+        values = np.random.default_rng(size).random(size) * 0.9
+        assert repr(compiled(values)) == repr(function(values))

@@ -37,7 +37,6 @@ from weft.frontend.contexts import without_contexts
 from weft.frontend.core import Core, written_by
 from weft.frontend.dicts import Dicts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
-from weft.frontend.enums import Enums
 from weft.frontend.exceptions import Exceptions, settle_exceptions
 from weft.frontend.expressions import Expressions, constant_value
 from weft.frontend.fields import Fields
@@ -169,7 +168,6 @@ class Builder(
     Lists,
     Nested,
     Blocks,
-    Enums,
     Strings,
     Missing,
     Core,

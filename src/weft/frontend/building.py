@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         Keyed,
         Loaded,
         Maybe,
-        Member,
         Method,
         Range,
         Records,
@@ -346,13 +345,6 @@ class Building:
         raise NotImplementedError
 
     def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
-        raise NotImplementedError
-
-    def member(self, value: Value) -> Member:
-        raise NotImplementedError
-
-    def member_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
-        """left == right, where one of them is a member."""
         raise NotImplementedError
 
     def heap(self, kind: HeapKind) -> Heap:

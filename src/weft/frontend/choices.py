@@ -13,7 +13,6 @@ from weft.frontend.building import Building
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list, renumbered
 from weft.frontend.emit import NeedConstant, Restart
-from weft.frontend.enums import chosen_member, is_member
 from weft.frontend.items import row_of
 from weft.frontend.lists import literal_list
 from weft.frontend.missing import implied
@@ -62,8 +61,6 @@ class Choices(Building):
         if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
             self.emitter.decisions.branched[id(self.statement)] = None
             raise Restart
-        if is_member(then) and is_member(orelse) and not then_block and not else_block:
-            return chosen_member(self, test, then, orelse, node)
         if is_text(then) and is_text(orelse):
             return chosen_text(self, test, (then, then_block), (orelse, else_block), node)
         if is_list(then) and is_list(orelse):

@@ -12,7 +12,7 @@ from weft.errors import Span
 from weft.frontend import arith, arrays
 from weft.frontend.building import Building
 from weft.frontend.choices import joined
-from weft.frontend.enums import is_member, same_member
+from weft.frontend.enums import is_member, member_comparison
 from weft.frontend.instances import entry_by_name
 from weft.frontend.keyed import keyed_items, keyed_name
 from weft.frontend.listparts import list_comparison, record_among
@@ -76,7 +76,7 @@ class Comparisons(Building):
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
         self.at(node)
         if isinstance(op, (ast.Is, ast.IsNot)) and is_member(left) and is_member(right):
-            return Scalar(same_member(self, left, right, isinstance(op, ast.Is)))
+            return Scalar(Const((left.value is right.value) == isinstance(op, ast.Is), PYBOOL))
         if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(left, Struct) and isinstance(right, Struct):
             return Scalar(same_object(self, left, right, isinstance(op, ast.Is), node))
         if isinstance(op, (ast.Is, ast.IsNot)):
@@ -88,7 +88,7 @@ class Comparisons(Building):
         if isinstance(left, Text) or isinstance(right, Text) or _both_arguments(left, right):
             return self.text_comparison(name, left, right, node)
         if is_member(left) or is_member(right):
-            return self.member_comparison(name, left, right, node)
+            return member_comparison(self, name, left, right, node)
         if isinstance(left, Object) and isinstance(right, Object):
             if name not in ("eq", "ne") and not _have_order(left.value, right.value):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
@@ -214,8 +214,10 @@ def _text_membership(builder: Building, left: Value, right: Value, node: ast.AST
     if isinstance(right, Tuple):
         result: Expr = Const(False, PYBOOL)
         for item in right.items:
-            compare = builder.text_comparison if isinstance(left, Text) else builder.member_comparison
-            same = compare("eq", left, item, node)
+            if isinstance(left, Text):
+                same = builder.text_comparison("eq", left, item, node)
+            else:
+                same = member_comparison(builder, "eq", left, item, node)
             assert isinstance(same, Scalar)
             if isinstance(same.expr, Const) and same.expr.value:
                 return same.expr

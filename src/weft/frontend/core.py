@@ -6,6 +6,7 @@ The operations themselves are in `statements`, `expressions` and `calls`; `build
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -260,8 +261,10 @@ class Core(Building):
 
 
 def _is_container(value: Value) -> bool:
-    """Whether a value is a dict or set, or an argument of containers in containers."""
+    """Whether a value is a dict, a member of an enumeration, or an argument of containers in containers."""
     kinds = (list, dict, set, frozenset)
+    if isinstance(value, Object):
+        return isinstance(value.value, enum.Enum)
     return isinstance(value, Dict) or (isinstance(value, Instance) and isinstance(value.sample, kinds))
 
 
@@ -413,11 +416,11 @@ def _parted(builder: Building, value: Value, buffer: Buffer, name: str) -> Value
 
 
 def changes_kind(builder: Building, name: str, old: Value, new: Value) -> Unsupported:
-    return Unsupported(
-        builder.emitter.span,
-        f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch",
-        "use two names",
-    )
+    reason = f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch"
+    problem = Unsupported(builder.emitter.span, reason, "use two names")
+    if _is_container(old) or _is_container(new):
+        return reasons.left_to_plain(problem, apart=True)
+    return problem
 
 
 def _open_scalar(builder: Building, name: str, slot: Slot, value: Scalar) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from weft.frontend import arith, revisions, tables
 from weft.frontend.building import Building
-from weft.frontend.enums import is_member
 from weft.frontend.items import (
     compared,
     has_either,
@@ -298,8 +297,6 @@ def _key_parts(builder: Building, layout: ItemType, key: Value) -> Iterator[Expr
             yield from _key_parts(builder, part, item)
     elif is_text(key):
         yield from key_numbers(builder, key)
-    elif is_member(key):
-        yield builder.member(key).code
     elif isinstance(layout, ScalarType):
         yield from (_as_key(builder, number, layout) for number in numbers_of(key))
     else:

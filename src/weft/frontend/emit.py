@@ -136,7 +136,6 @@ class Decisions:
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
     nested: set[tuple[int, str]] = field(default_factory=set)  # lists of lists whose rows change their length
-    members: dict[tuple[int, str], type] = field(default_factory=dict)  # slots of members of enumerations
     texts: dict[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)  # slots of strings, of one character?
     watched: set[tuple[int, int]] = field(default_factory=set)  # loops over lists whose length changes in the loop
     shuffled: set[tuple[int, str]] = field(default_factory=set)  # slots of sparse matrices with entries out of order

@@ -21,7 +21,7 @@ from weft.frontend.carrying import is_carried
 from weft.frontend.constants import literal_integer
 from weft.frontend.dicts import entries_of
 from weft.frontend.emit import Emitter
-from weft.frontend.enums import as_number, member_value
+from weft.frontend.enums import as_number
 from weft.frontend.folding import BINARY, fold
 from weft.frontend.growing import Cells
 from weft.frontend.keyed import keyed_item
@@ -48,7 +48,6 @@ from weft.frontend.values import (
     Iterable,
     Keyed,
     Mask,
-    Member,
     Method,
     Object,
     PythonFunction,
@@ -267,7 +266,7 @@ class Expressions(Building):
         """left OP right"""
         if is_text(left) or is_text(right):
             return text_operator(self, op, left, right, node)
-        left, right = as_number(self, left), as_number(self, right)
+        left, right = as_number(left), as_number(right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
         if isinstance(left, Dict) or isinstance(right, Dict):
@@ -403,8 +402,6 @@ class Expressions(Building):
             return self.instance_attribute(base, name, node)
         if isinstance(base, Struct):
             return self.field(base, name, node)
-        if isinstance(base, Member) and name == "value":
-            return member_value(self, base)
         if isinstance(base, Object):
             if is_text(base):
                 return Method(base, name)

@@ -24,7 +24,6 @@ from weft.frontend.values import (
     ItemType,
     ListOf,
     Loaded,
-    MemberType,
     ObjectType,
     OptionOf,
     Records,
@@ -83,8 +82,6 @@ def spelled(builder: Building, layout: ItemType, node: ast.AST) -> str:
     if isinstance(layout, TextType):
         builder._shows_texts = True
         return "s" if layout.kind == "str" else "y"
-    if isinstance(layout, MemberType):
-        raise builder.unsupported(node, "the return of members in lists inside containers", "return their values")
     if isinstance(layout, EitherType):
         raise builder.unsupported(node, "the return of numbers of two types in such containers", "convert them to one")
     return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"

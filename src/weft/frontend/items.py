@@ -5,7 +5,6 @@ A list inside another container is one number: which of the lists of its kind it
 
 from __future__ import annotations
 
-import enum
 import functools
 from collections.abc import Iterator
 
@@ -17,8 +16,6 @@ from weft.frontend.values import (
     ItemType,
     ListOf,
     Maybe,
-    Member,
-    MemberType,
     NamedParts,
     Object,
     ObjectType,
@@ -62,10 +59,6 @@ def layout_of(value: Value) -> ItemType | None:
     if isinstance(value, Maybe):
         held = layout_of(value.held)
         return None if held is None else OptionOf(held)
-    if isinstance(value, Member):
-        return MemberType(value.kind)
-    if isinstance(value, Object) and isinstance(value.value, enum.Enum):
-        return MemberType(type(value.value))
     return None
 
 
@@ -150,7 +143,7 @@ def has_texts(layout: ItemType | None) -> bool:
     """Whether there is something in it that a message cannot show."""
     if isinstance(layout, OptionOf):
         return has_texts(layout.item)
-    return any(map(has_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, (TextType, MemberType))
+    return any(map(has_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, TextType)
 
 
 def agree(one: ItemType | None, other: ItemType | None) -> bool:
@@ -250,7 +243,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
         return [BOOL, *types_in(layout.item)]
     if isinstance(layout, TextType):
         return [INT, INT]
-    if isinstance(layout, (MemberType, ObjectType)):
+    if isinstance(layout, ObjectType):
         return [INT]
     if isinstance(layout, EitherType):
         return [layout.held, BOOL]
@@ -277,22 +270,18 @@ def template_of(layout: ItemType) -> str:
         return "(" + mark + "".join(f"{template_of(part)}, " for part in layout) + ")"
     if isinstance(layout, TextType):
         return repr(layout.kind)
-    if isinstance(layout, MemberType):
-        return repr(f"{layout.kind.__module__}:{layout.kind.__qualname__}")
     if isinstance(layout, EitherType):
         return "-1"
     return "0"
 
 
 def classes_in(layout: ItemType | None) -> Iterator[type]:
-    """The classes of the user's that items are made by: named tuples, enumerations."""
+    """The classes of the user's that items are made by: named tuples."""
     if isinstance(layout, tuple):
         named = name_of(layout)
         yield from () if named is None else (named,)
         for part in layout:
             yield from classes_in(part)
-    elif isinstance(layout, MemberType):
-        yield layout.kind
 
 
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:

@@ -18,7 +18,6 @@ from weft.frontend.building import Building
 from weft.frontend.choices import condition_value, evaluate_run
 from weft.frontend.core import SYNTHETIC, changes_type, kept_for, written_by
 from weft.frontend.emit import NeedConstant, Restart
-from weft.frontend.enums import slot_member
 from weft.frontend.interrupts import FALSE, Interrupts, jump
 from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, surely_named, target_names
 from weft.frontend.missing import forget, implied, is_none, may_start_unset, suppose
@@ -400,8 +399,6 @@ def _after_loop(builder: Building, before: dict[str, Value], opened: list[str]) 
             values[name] = builder.scope.values[name]
         elif slot.parts is not None and slot.key in builder.emitter.decisions.texts:
             values[name] = slot_text(builder, slot)
-        elif slot.parts is not None and slot.key in builder.emitter.decisions.members:
-            values[name] = slot_member(builder, slot)
         elif slot.there is not None and slot.last is not None:
             values[name] = slot.last
         elif slot.buffer is not None:  # set only on a path that leaves the loop

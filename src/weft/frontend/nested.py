@@ -46,8 +46,6 @@ from weft.frontend.values import (
     ItemType,
     ListOf,
     Maybe,
-    Member,
-    MemberType,
     Object,
     ObjectType,
     OptionOf,
@@ -167,8 +165,6 @@ class Nested(Building):
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
         if isinstance(layout, TextType):
             return text_numbers(self, value)
-        if isinstance(layout, MemberType):
-            return [self.member(value).code]
         if isinstance(layout, ObjectType):
             assert isinstance(value, Struct) and value.row is not None
             return [value.row]
@@ -189,8 +185,6 @@ class Nested(Building):
             return Struct(layout.kind, {}, row=number)
         if isinstance(layout, TextType):
             return self.text_of(layout.kind, number, next(numbers))
-        if isinstance(layout, MemberType):
-            return Member(layout.kind, number)
         if isinstance(layout, EitherType):
             return Scalar(of_either(self, layout, number, next(numbers)))
         if isinstance(layout, ArrayOf):

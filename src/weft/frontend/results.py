@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -48,7 +49,6 @@ from weft.frontend.values import (
     ItemType,
     Keyed,
     Maybe,
-    Member,
     Object,
     ObjectType,
     Records,
@@ -60,7 +60,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import ZERO, Expr, Read, Var
+from weft.ir.expr import ZERO, Expr, Read, Var, integer
 from weft.ir.program import (
     ArgumentOut,
     ArrayOut,
@@ -174,7 +174,7 @@ class Results(Building):
         if self.is_nested(value):
             return out_nested(self, value, node)
         if is_member(value):
-            value = self.member(value)
+            return _out_member(self, value.value, node)
         if isinstance(value, Object):
             if value.value is None:
                 return NoneOut()
@@ -183,8 +183,6 @@ class Results(Building):
             raise self.unsupported(node, f"the return of {describe(value)}", ONLY_PYTHON)
         if isinstance(value, Text):
             return _out_text(self, value, node)
-        if isinstance(value, Member):
-            return _out_member(self, value, node)
         if isinstance(value, Scalar):
             lost = self.lost(value.expr)
             if lost is not None:
@@ -461,12 +459,14 @@ def _out_container(
     return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
 
 
-def _out_member(builder: Building, value: Member, node: ast.AST) -> Out:
-    if "." in value.kind.__qualname__:
-        raise builder.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
-    _need_names(builder, (value.kind,), node)
-    name = ConstOut(repr(f"{value.kind.__module__}:{value.kind.__qualname__}"))
-    return TupleOut((name, builder.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
+def _out_member(builder: Building, member: enum.Enum, node: ast.AST) -> Out:
+    kind = type(member)
+    if "." in kind.__qualname__:
+        raise builder.unsupported(node, f"the return of a member of {kind.__name__}", "return its value")
+    _need_names(builder, (kind,), node)
+    name = ConstOut(repr(f"{kind.__module__}:{kind.__qualname__}"))
+    place = Scalar(integer(list(kind).index(member)))
+    return TupleOut((name, builder.out(place, node)), named="weft.runtime.texts:member_of")
 
 
 def _out_text(builder: Building, value: Text, node: ast.AST) -> Out:

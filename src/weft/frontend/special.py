@@ -22,12 +22,12 @@ from weft.frontend.building import Building
 from weft.frontend.calls import inline
 from weft.frontend.comparisons import same_object
 from weft.frontend.dicts import dict_display
-from weft.frontend.enums import member_of_value
+from weft.frontend.enums import member_of
 from weft.frontend.folding import BINARY
 from weft.frontend.items import layout_of
 from weft.frontend.keyed import keyed_method
 from weft.frontend.lists import part_order, parts_of
-from weft.frontend.reasons import title_of
+from weft.frontend.reasons import left_to_plain, title_of
 from weft.frontend.source import Source, load
 from weft.frontend.structs import OPERATORS, is_generated
 from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
@@ -212,7 +212,11 @@ class SpecialMethods(Building):
         if thing in _RUN_THROUGH:
             args = [self.run_of(value, node) for value in args]
         if isinstance(thing, type) and issubclass(thing, enum.Enum) and len(args) == 1 and not kwargs:
-            return member_of_value(self, thing, args[0], node)
+            member = member_of(thing, args[0])
+            if member is not None:
+                return member
+            reason = f"{thing.__name__}() of a value that only the run time knows"
+            raise left_to_plain(self.unsupported(node, reason, value=args[0]), apart=True)
         return super()._call_object(thing, args, kwargs, node)
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:

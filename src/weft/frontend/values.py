@@ -176,13 +176,6 @@ class TextType:
 
 
 @dataclass(frozen=True)
-class MemberType:
-    """The type of a member of an enumeration in a container: its number."""
-
-    kind: type
-
-
-@dataclass(frozen=True)
 class EitherType:
     """The type of a number in a container that is of one of two types, `one` or `other`: two numbers, the value as a
     `held`, which has room for both, and whether it is an `other`."""
@@ -225,7 +218,7 @@ class NamedParts(tuple[Any, ...]):
 #: The type of an item: of a number, of the parts of a tuple, of a list, of an array, of something or
 #: None, of a string, of a member of an enumeration, of an object.
 ItemType = Union[
-    ScalarType, tuple["ItemType", ...], ListOf, ArrayOf, OptionOf, TextType, MemberType, EitherType, ObjectType
+    ScalarType, tuple["ItemType", ...], ListOf, ArrayOf, OptionOf, TextType, EitherType, ObjectType
 ]
 
 #: Things that share memory: lists, by what they hold; arrays.
@@ -373,14 +366,6 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Member:
-    """A member of an enumeration: its number in the order of the class."""
-
-    kind: type
-    code: Expr
-
-
-@dataclass(frozen=True)
 class Maybe:
     """`held` if `there`, else None."""
 
@@ -496,7 +481,7 @@ class Caught:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Keyed, Range, Grid, Slice,
+    Scalar, Array, Mask, Flat, Text, Tuple, Records, Rows, Stack, Dict, Struct, Keyed, Range, Grid, Slice,
     Iterable, Object, Maybe, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
     Super,
 ]  # fmt: skip
@@ -515,8 +500,6 @@ def describe(value: Value) -> str:
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Text):
         return value.kind
-    if isinstance(value, Member):
-        return f"a member of {value.kind.__name__}"
     if isinstance(value, Tuple):
         items = ", ".join(describe(item) for item in value.items)
         kind = "deque" if value.is_deque else "list" if value.is_list else "tuple"
