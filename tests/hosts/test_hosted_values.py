@@ -7,6 +7,7 @@ import copy
 import importlib.util
 import math
 import random
+import re
 import shutil
 import subprocess
 import threading
@@ -20,6 +21,7 @@ import pytest
 from tests.hosts.calling import LAYOUT, NULL, OK, Error, Failed, Library, over
 from tests.hosts.nested import Nested
 from weft.cli import main
+from weft.hosts import hosted_functions
 from weft.hosts.handles import handle_of_hint
 
 pytestmark = pytest.mark.native
@@ -29,6 +31,7 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 import math
 
+import numpy as np
 import weft
 
 LIMIT = 3
@@ -196,6 +199,13 @@ def scattered(x: weft.f64[:], d: dict[str, list[int]]):
     return len(d)
 
 
+def turned(d: dict[int, float]) -> float:
+    total = 0.0
+    for key in d:
+        total += float(np.arctan(d[key])) * key  # NumPy's: the compiler of arrays has it
+    return total
+
+
 def twice(x: list[list[str]], y: list[list[str]]) -> int:
     x.append(["new"])
     return len(y)
@@ -221,6 +231,7 @@ CASES: list[tuple[str, list[Any], list[tuple[Any, ...]]]] = [
     ("whole", [int], [("-ff", 16), (" 0b11 ", 0), ("1_000", 10), ("-9223372036854775808", 10), ("z", 36)]),
     ("depth", [int], [(6,)]),
     ("rubbish", [int], [(3,)]),
+    ("turned", [float], [({},), ({1: 0.5, -7: 1.5},)]),
 ]  # fmt: skip
 
 
@@ -455,3 +466,15 @@ def test_what_has_no_form_is_refused_with_its_line_and_nothing_is_written(
     said = capsys.readouterr().err
     assert told in said and remedy in said, said
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
+
+
+def test_the_run_time_without_python_has_all_that_generated_code_may_call() -> None:
+    home = Path(hosted_functions.__file__).parents[1] / "plain" / "native"
+    headers = [(home / name).read_text() for name in ("plain.h", "arrays.h")]
+    prototype = re.compile(r"^(?!static|#)[^\n]*?\b(wp_\w+)\([^{}]*?;", re.M)
+    declared = {name for text in headers for name in prototype.findall(text)}
+    body = hosted_functions.runtime()
+    missing = {name for name in declared if not re.search(rf"\b{name}\([^;{{}}]*\)\s*\{{", body)}
+    assert len(declared) > 150
+    python_alone = {name for name in missing if hosted_functions.is_pythons(name)}
+    assert missing - python_alone <= {"wp_written"}

@@ -98,28 +98,32 @@ def _for_library(parsed: argparse.Namespace, name: str, function: Any, known: Ma
     from weft.hosts import functions, hosted_functions, library
     from weft.hosts.hint_samples import NoSample
 
-    if hosted_functions.goes_first(function, known):
-        return hosted_functions.made(function, known)
     kinds = _kinds(parsed.file, function, pointers=True)
-    try:
-        if isinstance(kinds, str):
-            return hosted_functions.made(function, known)
+
+    def over_arrays() -> Any:
         made = functions.made(function, kinds, general=parsed.general, alone=True)
         library.texts(library.Plan(parsed.file.stem, (made,), parsed.chosen[:1]))
         return made
-    except NoSample:
-        return kinds
-    except Unsupported:
-        if isinstance(kinds, str):
-            raise
+
+    def as_plain() -> Any:
+        return hosted_functions.made(function, known)
+
+    ways = [over_arrays, as_plain]
+    if isinstance(kinds, str) or hosted_functions.goes_first(function, known):
+        ways = [as_plain] if isinstance(kinds, str) else [as_plain, over_arrays]
+    told: list[tuple[bool, Unsupported]] = []
+    for way in ways:
         try:
-            return hosted_functions.made(function, known)
+            return way()
         except NoSample:
-            pass
-        except Unsupported:
-            if hosted_functions.has_containers(function):
-                raise
-        raise
+            continue
+        except Unsupported as problem:
+            told.append((way is as_plain, problem))
+    if not told:
+        return kinds
+    # Of containers the compiler of arrays has little to say.
+    is_told = hosted_functions.has_containers(function)
+    raise next((problem for is_plain, problem in told if is_plain == is_told), told[0][1])
 
 
 def _build_extension(

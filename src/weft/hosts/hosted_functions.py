@@ -18,13 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from weft.errors import Span, Unsupported
-from weft.frontend.hints import ArrayHint, DTypeHint, array_by_use
+from weft.frontend.hints import ArrayHint, DTypeHint, array_by_use, extents_of
 from weft.frontend.source import load
 from weft.hosts import functions, hosted_objects, plain_functions, spelling, typed
 from weft.hosts.arguments import Argument, ArrayArgument, HandleArgument, Interface, Result, ScalarArgument
 from weft.hosts.c_header import Entry, parameters
 from weft.hosts.handles import handle_of_hint
 from weft.hosts.hint_samples import NoSample
+from weft.hosts.shapes import constraints
 from weft.ir.types import FLOAT, INT, PYBOOL, DType, ScalarType
 from weft.plain.compiling import Front, front
 from weft.plain.runtime import expanded
@@ -40,12 +41,13 @@ _TAGS: Final = {
 _MOST: Final = 32
 _REMEDY: Final = "take and return numbers, strings, arrays, and lists, dicts, sets or tuples of these"
 #: Functions of the run time that are Python's own.
-_PYTHONS: Final = re.compile(r"\bwp_(call_python|call_method|random\w*|draw_\w+|numpy_\w+|\w+_python)\((.*)\)")
+_PYTHONS: Final = re.compile(r"\bwp_(call_\w+|random\w*|draw_\w+|numpy_\w+|\w+_python|array_scatter)\((.*)\)")
 #: What writes into arrays.
 _WRITES: Final = ("wp_touch", "wp_array_assign", "wp_array_fill", "wp_array_binary")
 _CALLED: Final = {
     "call_python": "a function of Python's libraries",
     "call_method": "a method that only Python has",
+    "call_numpy": "a function of NumPy",
     "random": "random numbers",
     "draw": "NumPy's random numbers",
     "numpy": "a function of NumPy for single numbers",
@@ -96,6 +98,9 @@ def made(function: Any, known: Mapping[str, Any]) -> HostedFunction:
     for name, parameter in inspect.signature(plain).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise Unsupported(span, f"its parameter {name} takes any number of arguments", "take a list or a dict")
+    if constraints(extents_of(plain), span).tests:
+        reason = "its hints say sizes that depend on each other, which are tested for functions over arrays alone"
+        raise Unsupported(span, reason, "write `:` for the sizes, and test them in the function")
     samples = plain_functions.samples(plain, known)
     found = front(plain, samples, hosted=True)
     _refuse_python(found, span)
@@ -104,6 +109,11 @@ def made(function: Any, known: Mapping[str, Any]) -> HostedFunction:
     if len(arguments) + len(results) > _MOST:
         raise Unsupported(span, f"it has more than {_MOST} arguments and results", "put some of them into a list")
     return HostedFunction(plain.__name__, plain, found, Interface(arguments, (), results, (), 0), span)
+
+
+def is_pythons(name: str) -> bool:
+    """Whether a function of the run time is there with Python alone."""
+    return _PYTHONS.match(f"{name}()") is not None
 
 
 def _refuse_python(found: Front, span: Span) -> None:

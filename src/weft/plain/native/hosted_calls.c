@@ -345,7 +345,6 @@ static __attribute__((noinline)) int run_call(const hosted_function *f, const in
     memset(&out.handles, 0, (size_t)(f->results + f->count) * sizeof *out.handles);
     for (int at = 0; at < f->results; at++)
         out.arrays[at][0] = 0;
-    memset(block, 0, sizeof block);
     start(f);
     heap_begin();
     now.active = 1;
