@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import time
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -572,15 +571,15 @@ def adding(n):
 
 
 def tallied(n):
-    counts, seen, largest = {}, Counter(), -1
+    counts, seen, largest = {}, {}, -1
     with weft.finish():
         for i in range(n):
             with weft.task():
                 with weft.isolated():
                     counts[i % 7] = counts.get(i % 7, 0) + i
-                    seen[i % 3] += 1
+                    seen[i % 3] = seen.get(i % 3, 0) + 1
                     largest = max(largest, i)
-    return sorted(counts.items()), seen[0], seen[1], largest
+    return sorted(counts.items()), sorted(seen.items()), largest
 
 
 def _visit(i, n, found, counts):

@@ -451,9 +451,9 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
             ("le", "isnan"),
         ),
     ),
-    # The larger or smaller of a number and one that does not count if it is no number.
-    "above": (Helper("f", "static inline $t above_$t($t a, $t b) { return b > a ? b : a; }"),),
-    "below": (Helper("f", "static inline $t below_$t($t a, $t b) { return b < a ? b : a; }"),),
+    # The larger or smaller of a number and one that does not count if it is no number; of two zeros the second, as above.
+    "above": (Helper("f", "static inline $t above_$t($t a, $t b) { return b >= a ? b : a; }"),),
+    "below": (Helper("f", "static inline $t below_$t($t a, $t b) { return b <= a ? b : a; }"),),
     "maximum": (
         Helper("iu", "static inline $t maximum_$t($t a, $t b) { return a > b ? a : b; }"),
         Helper("f", "static inline $t maximum_$t($t a, $t b) { $t m = a > b ? a : b; return a != a ? a : m; }"),

@@ -159,7 +159,7 @@ class _Mover:
             new = self.node(node, place)
             if new is not None:
                 out.append(new)
-            place = place.after(node if new is None else new)
+            place = place.after(node)
             if isinstance(new, Check) and not new.domain:
                 place = place.knowing(new.condition)
             if has_exit((node,)):
