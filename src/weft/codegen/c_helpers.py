@@ -451,7 +451,7 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
             ("le", "isnan"),
         ),
     ),
-    # The larger or smaller of a number and one that, if it is a NaN, does not count; of equal ones the second, as above.
+    # The larger or smaller of a number and one that does not count if it is a NaN; of equal ones the second, as above.
     "above": (Helper("f", "static inline $t above_$t($t a, $t b) { return b >= a ? b : a; }"),),
     "below": (Helper("f", "static inline $t below_$t($t a, $t b) { return b <= a ? b : a; }"),),
     "maximum": (
