@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # Folders whose tests have many cases, and of how many cases some, at least a tenth, are enough for a daily run.
-_SAMPLED = ("semantics", "apps", "passes", "sparse", "errors")
+_SAMPLED = ("semantics", "plain", "apps", "passes", "sparse", "errors", "device")
 _MANY = 4
 
 
